@@ -107,7 +107,9 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual const Model& model() const = 0;
+  // The model it serves; never null. The engine needs its weights no longer, only what they mean.
+  virtual std::shared_ptr<const Model> shared_model() const = 0;
+  const Model& model() const { return *shared_model(); }
   virtual EngineInfo Describe() const = 0;
 
   // A session for batches of up to `max_rows` computed rows. RESOURCE_EXHAUSTED, with needed and free bytes, if its memory
