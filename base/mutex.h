@@ -1,7 +1,7 @@
 // A mutex that ThreadSanitizer and clang's thread-safety analysis both understand.
 //
-// A thin wrapper over std::mutex with Abseil's lock annotations. absl::Mutex is not used: the distributions build Abseil
-// without instrumentation, so ThreadSanitizer reports false races through it.
+// A thin wrapper over std::mutex with Abseil's lock annotations. absl::Mutex is not used: the distributions build
+// Abseil without instrumentation, so ThreadSanitizer reports false races through it.
 
 #ifndef CVAE_BASE_MUTEX_H_
 #define CVAE_BASE_MUTEX_H_

@@ -9,10 +9,10 @@
 #include "absl/status/statusor.h"
 
 // CVAE_RETURN_IF_ERROR(expression): returns the expression's status from this function unless it is OK.
-#define CVAE_RETURN_IF_ERROR(expression)               \
-  do {                                                 \
-    absl::Status cvae_status = (expression);           \
-    if (!cvae_status.ok()) return cvae_status;         \
+#define CVAE_RETURN_IF_ERROR(expression)       \
+  do {                                         \
+    absl::Status cvae_status = (expression);   \
+    if (!cvae_status.ok()) return cvae_status; \
   } while (false)
 
 // CVAE_ASSIGN_OR_RETURN(declaration, expression): declares a variable with the value of a StatusOr, or returns its
