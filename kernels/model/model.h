@@ -25,8 +25,11 @@ struct Linear {
   std::vector<float> bias;    // [out], all finite
 };
 
-// One operation of a layer list. A new one is a new alternative here, a parser in operations.cc and a case in each engine.
+// One operation of a layer list. A new one is a new alternative here, a parser in operations.cc and a case in each
+// engine.
 using Operation = std::variant<Linear, Activation>;
+// Each operation's width fits its neighbours'. May be empty: then the output is the input. Never holds kIdentity: the
+// loader leaves it out, so that the last operation is the output activation.
 using Layers = std::vector<Operation>;
 
 // One part of the condition; parts stand side by side in the order of the model.
@@ -50,13 +53,14 @@ enum class DefaultNoise { kSample, kMean };
 
 struct LossSpec {
   LossElement element = LossElement::kSquaredError;
-  bool logits = true;  // bce: the output is the logit (output activation identity), not the probability (sigmoid)
+  bool logits = true;  // bce: the output is the logit (no output activation), not the probability (sigmoid)
   double recon_weight = 1;
   double kl_weight = 1;
   Reduce reduce = Reduce::kMean;  // over the rows of a request
 };
 
-// Rows with known answers that the file brings along. Replayed at load (kernels/probe.h).
+// Rows with known answers that the file brings along. Replayed at load (kernels/probe.h). For a decoder alone x, mu and
+// logvar are empty and eps is z itself. All values are finite.
 struct Probe {
   int rows = 0;
   std::vector<float> x;          // [rows, D]
@@ -65,13 +69,17 @@ struct Probe {
   std::vector<float> mu;         // [rows, Z]
   std::vector<float> logvar;     // [rows, Z]
   std::vector<float> x_hat;      // [rows, O]
-  double fp32_tolerance = 0;     // relative norm, ||out - expected|| / ||expected||
+
+  // Relative norms, ||out - expected|| / ||expected||. A precision that is fp32-accurate takes the first, others the
+  // second.
+  double fp32_tolerance = 1e-5;
+  double bf16_tolerance = 3e-2;
 };
 
 struct Model {
-  std::string name;    // from the description; empty if it has none
-  std::string sha256;  // of the whole file, 64 lower-case hex digits
-  int input_width = 0;      // D
+  std::string name;         // from the description; empty if it has none
+  std::string sha256;       // of the whole file, 64 lower-case hex digits
+  int input_width = 0;      // D; of a decoder alone O, unless the description says otherwise
   int condition_width = 0;  // L, the sum of the parts' widths
   int latent_width = 0;     // Z
   int output_width = 0;     // O
@@ -84,8 +92,8 @@ struct Model {
   std::string description;  // the JSON of the file; for a bare reference state_dict the JSON that says the same
 };
 
-// Reads the model file at `path`, which is untrusted: see model-format in MODELS.md. INVALID_ARGUMENT names the place and
-// what was expected there; errors of reading are Safetensors::Read's. Every message begins with the path.
+// Reads the model file at `path`, which is untrusted: see model-format in MODELS.md. INVALID_ARGUMENT names the place
+// and what was expected there; errors of reading are Safetensors::Read's. Every message begins with the path.
 absl::StatusOr<Model> LoadModel(const std::string& path);
 
 // The same from a parsed file.
