@@ -1,0 +1,55 @@
+#include "base/json.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace cvae {
+namespace {
+
+using testing::HasSubstr;
+
+std::string Complaint(std::string_view text) {
+  const absl::Status status = ParseJson(text).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
+  return std::string(status.message());
+}
+
+TEST(ParseJsonTest, Parses) {
+  const absl::StatusOr<Json> json = ParseJson(R"({"a": [1, {"b": null}], "c": {"a": "x"}})");
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_EQ((*json)["c"]["a"], "x");
+  EXPECT_EQ((*json)["a"].size(), 2u);
+}
+
+TEST(ParseJsonTest, RefusesAKeyThatIsThereTwice) {
+  EXPECT_THAT(Complaint(R"({"a": 1, "b": {}, "a": 2})"), HasSubstr("\"a\" twice"));
+  EXPECT_THAT(Complaint(R"([{"b": {"c": 1, "\u0063": 2}}])"), HasSubstr("\"c\" twice"));
+  EXPECT_TRUE(ParseJson(R"([{"a": 1}, {"a": {"a": 2}}])").ok());
+}
+
+TEST(ParseJsonTest, BoundsTheDepth) {
+  const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_TRUE(ParseJson(nested(32)).ok());
+  EXPECT_THAT(Complaint(nested(33)), HasSubstr("32 levels"));
+  EXPECT_THAT(Complaint(std::string(1'000'000, '[')), HasSubstr("32 levels"));
+  EXPECT_TRUE(ParseJson(nested(3), 3).ok());
+  EXPECT_FALSE(ParseJson(nested(4), 3).ok());
+}
+
+TEST(ParseJsonTest, RefusesWhatIsNotJson) {
+  for (const char* text : {"", "{", "{\"a\": 1,}", "nan", "{} {}", "// no\n{}", "1e999", "\"\xff\"", "\"a\nb\""}) {
+    EXPECT_THAT(Complaint(text), HasSubstr("not JSON")) << text;
+  }
+  EXPECT_THAT(Complaint(std::string_view("{}\0 junk", 8)), HasSubstr("NUL"));
+}
+
+TEST(ParseJsonTest, ComplaintsAreShortAndPrintable) {
+  const std::string complaint = Complaint("\"" + std::string(100'000, 'x') + "\x01\"");
+  EXPECT_LT(complaint.size(), 1000u);
+  for (const char c : complaint) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << static_cast<int>(c);
+}
+
+}  // namespace
+}  // namespace cvae
