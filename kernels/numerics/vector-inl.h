@@ -113,7 +113,7 @@ CVAE_HD VecF Sqrt(VecF x) { return VecF(hn::Sqrt(x.raw)); }
 CVAE_HD VecF Div(VecF a, VecF b) { return VecF(hn::Div(a.raw, b.raw)); }
 CVAE_HD VecF Abs(VecF x) { return VecF(hn::Abs(x.raw)); }
 CVAE_HD VecF CopySign(VecF magnitude, VecF sign) { return FromBits(Bits(magnitude) | (Bits(sign) & 0x80000000u)); }
-CVAE_HD MaskF IsNaN(VecF x) { return {hn::Ne(x.raw, x.raw)}; }
+CVAE_HD MaskF IsNaN(VecF x) { return {hn::IsNaN(x.raw)}; }  // hn::Ne is false for NaN on AVX2 and AVX-512
 CVAE_HD VecF Select(MaskF mask, VecF a, VecF b) { return VecF(hn::IfThenElse(mask.raw, a.raw, b.raw)); }
 CVAE_HD MaskF NonZero(VecU x) { return {hn::RebindMask(TagF(), hn::Ne(x.raw, hn::Zero(TagU())))}; }
 
