@@ -43,7 +43,7 @@ CVAE_HD F Polynomial(F x, float c0, C... c) {
 // An argument of exp as n ln(2) + r, n whole, |r| <= ln(2) / 2.
 template <class F, class U>
 struct ExpParts {
-  F expm1_r;  // exp(r) - 1, to 0.6 ulp
+  F expm1_r;  // exp(r) - 1
   U n_256;    // n + 256
 };
 
@@ -58,7 +58,7 @@ CVAE_HD auto SplitExp(F x) {
   return ExpParts<F, std::remove_const_t<decltype(n_256)>>{Fma(q * r, r, r), n_256};
 }
 
-// exp(x). Overflows to infinity above 88.722839, underflows gradually through the subnormals to +0.
+// exp(x), to 0.99 ulp. Overflows to infinity from 88.722839 on, underflows gradually through the subnormals to +0.
 template <class F>
 CVAE_HD F Exp(F x) {
   const auto parts = SplitExp(Clamp(x, -104.0f, 89.0f));
@@ -69,7 +69,7 @@ CVAE_HD F Exp(F x) {
   return (parts.expm1_r + 1.0f) * scale1 * scale2;
 }
 
-// exp(x) - 1.
+// exp(x) - 1, to 1.44 ulp. Of -0 it is -0.
 template <class F>
 CVAE_HD F Expm1(F x) {
   const auto parts = SplitExp(Clamp(x, -30.0f, 89.0f));
@@ -78,7 +78,7 @@ CVAE_HD F Expm1(F x) {
   return Select(Abs(x) < 0x1p-26f, x, y);
 }
 
-// exp(x) - 1 - x, to a few ulp also around 0, where the plain formula cancels.
+// exp(x) - 1 - x, to 2.05 ulp also around 0, where the plain formula cancels.
 template <class F>
 CVAE_HD F ExpM1MinusX(F x) {
   const F near_zero = x * x *
@@ -90,7 +90,7 @@ CVAE_HD F ExpM1MinusX(F x) {
   return Select(Abs(x) <= 1.0f, near_zero, 2.0f * Fma(parts.expm1_r, scale, rest));
 }
 
-// The exponent that brings `x`, a positive normal float, into [sqrt(1/2), sqrt(2)), and 127 more.
+// k + 127 for a positive normal float of these bits, 2^-k of which is in [sqrt(1/2), sqrt(2)).
 template <class U>
 CVAE_HD U BiasedExponent(U bits) {
   return ShiftRight<23>(bits + (0x3f800000u - 0x3f3504f3u));
@@ -120,7 +120,7 @@ CVAE_HD F LogSpecials(F x, F y) {
   return Select(x == 0.0f, FromBits(0xff800000u), y);
 }
 
-// log(x).
+// log(x), to 0.81 ulp, of subnormals too.
 template <class F>
 CVAE_HD F Log(F x) {
   const auto subnormal = x < 0x1p-126f;
@@ -131,7 +131,7 @@ CVAE_HD F Log(F x) {
   return LogSpecials(x, JoinLog(Select(subnormal, k - 23.0f, k), m - 1.0f));
 }
 
-// log(1 + x).
+// log(1 + x), to 1.38 ulp. Of -0 it is -0.
 template <class F>
 CVAE_HD F Log1p(F x) {
   const F one_x = x + 1.0f;
@@ -149,11 +149,12 @@ struct SinCos {
   F cos;
 };
 
-// sin(pi x) and cos(pi x) for |x| <= 2^21; beyond it NaN.
+// sin(pi x) to 1.05 ulp and cos(pi x) to 0.86 ulp for |x| <= 2^21; beyond it NaN. The sign of a zero sine is not
+// IEEE's.
 template <class F>
 CVAE_HD SinCos<F> SinCosPi(F x) {
   const F in_range = Select(Abs(x) <= 0x1p21f, x, FromBits(0x7fc00000u));
-  const F shifted = Fma(in_range, 2.0f, 0x1.8p23f);  // half turns, rounded to whole
+  const F shifted = Fma(in_range, 2.0f, 0x1.8p23f);  // quarter turns, rounded to whole
   const F r = Fma(shifted - 0x1.8p23f, -0.5f, in_range);
   const F r2 = r * r;
   const F s = Polynomial(r2, -0x1.a32bd4p-24f, -0x1.4abbbap+2f, 0x1.465eeap+1f, -0x1.2da156p-1f);
@@ -167,14 +168,14 @@ CVAE_HD SinCos<F> SinCosPi(F x) {
   return {FromBits(Bits(Select(odd, cos_r, sin_r)) ^ sin_sign), FromBits(Bits(Select(odd, sin_r, cos_r)) ^ cos_sign)};
 }
 
-// tanh(x) = (1 - exp(-2|x|)) / (1 + exp(-2|x|)) with the sign of x.
+// tanh(x) = (1 - exp(-2|x|)) / (1 + exp(-2|x|)) with the sign of x, to 2.50 ulp.
 template <class F>
 CVAE_HD F Tanh(F x) {
   const F e = Expm1(-2.0f * Abs(x));
   return CopySign(Div(-e, e + 2.0f), x);
 }
 
-// erf(x).
+// erf(x), to 1.06 ulp.
 template <class F>
 CVAE_HD F Erf(F x) {
   const F a = Abs(x);

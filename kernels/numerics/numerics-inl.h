@@ -22,6 +22,7 @@ namespace HWY_NAMESPACE {
 #include "kernels/numerics/activations-inl.h"
 #include "kernels/numerics/losses-inl.h"
 #include "kernels/numerics/sums-inl.h"
+#include "kernels/numerics/norms-inl.h"
 #include "kernels/numerics/noise-inl.h"
 // clang-format on
 

@@ -75,6 +75,9 @@ CVAE_HD float CopySign(float magnitude, float sign) { return FromBits(Bits(magni
 
 CVAE_HD bool IsNaN(float x) { return x != x; }
 
+// x as an answer's doubles store it: a NaN as 7ff8000000000000. (The floats': math-inl.h.)
+inline double CanonicalNaN(double x) { return x == x ? x : std::bit_cast<double>(uint64_t{0x7ff8000000000000}); }
+
 // mask ? a : b. Both are evaluated.
 CVAE_HD float Select(bool mask, float a, float b) { return mask ? a : b; }
 

@@ -4,7 +4,7 @@
 #ifndef CVAE_TESTS_KERNELS_NUMERICS_FUNCTIONS_H_
 #define CVAE_TESTS_KERNELS_NUMERICS_FUNCTIONS_H_
 
-// X(name, formula of the floats or vectors a, b and c; F is their type)
+// X(name, formula of the floats or vectors a, b and c)
 #define CVAE_NUMERICS_FUNCTIONS(X)                                                       \
   X(Max, Max(a, b))                                                                      \
   X(Min, Min(a, b))                                                                      \
@@ -31,6 +31,7 @@
   X(Gelu, Gelu(a))                                                                       \
   X(GeluTanh, GeluTanh(a))                                                               \
   X(Softplus, Softplus(a))                                                               \
+  X(Normalize, Normalize(a, 0.3f, InverseDeviation(9.0f, 7, 1e-5f), b, c))               \
   X(SquaredError, SquaredError(a))                                                       \
   X(BceElement, BceElement(a, b))                                                        \
   X(KlElement, KlElement(a, b))                                                          \

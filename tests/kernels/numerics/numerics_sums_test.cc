@@ -53,5 +53,26 @@ TEST(RowSumTest, KeepsNaN) {
   EXPECT_TRUE(std::isnan(sum.Total()));
 }
 
+TEST(LayerNormTest, IsItsFormulaInDouble) {
+  constexpr int kWidth = 37;
+  float x[kWidth];
+  scalar::FillNormals<uint32_t>(1, 2, 3, kWidth, x);
+  double exact_mean = 0, exact_squares = 0;
+  for (double v : x) exact_mean += v / kWidth;
+  for (double v : x) exact_squares += (v - exact_mean) * (v - exact_mean);
+  const double exact_rstd = 1 / std::sqrt(exact_squares / kWidth + 1e-5);
+
+  scalar::RowSum<float> sum, squares;
+  for (int j = 0; j < kWidth; ++j) sum.Add(j, x[j]);
+  const float mean = scalar::Mean(sum.Total(), kWidth);
+  for (int j = 0; j < kWidth; ++j) squares.AddSquare(j, x[j] - mean);
+  const float rstd = scalar::InverseDeviation(squares.Total(), kWidth, 1e-5f);
+  EXPECT_NEAR(mean, exact_mean, 1e-7);
+  EXPECT_NEAR(rstd, exact_rstd, 3e-7 * exact_rstd);
+  for (float v : x) {
+    EXPECT_NEAR(scalar::Normalize(v, mean, rstd, 1.5f, 0.25f), (v - exact_mean) * exact_rstd * 1.5 + 0.25, 2e-6);
+  }
+}
+
 }  // namespace
 }  // namespace cvae

@@ -106,7 +106,7 @@ TEST_F(TargetsTest, ThereIsMoreThanOne) {
 }
 
 TEST_F(TargetsTest, EveryFunctionHasTheBitsOfTheScalarOne) {
-  const Arguments arguments = HardArguments(100'000);
+  const Arguments arguments = HardArguments(30'000);
   const auto& functions = ScalarFunctions();
   std::vector<float> got(arguments.size());
   for (size_t f = 0; f < functions.size(); ++f) {

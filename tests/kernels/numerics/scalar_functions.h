@@ -69,12 +69,17 @@ inline Arguments HardArguments(size_t count) {
     for (size_t j = 0; j < edges.size(); ++j) arguments.Add(edges[i], edges[j], edges[(i * 7 + j * 3) % edges.size()]);
   }
   std::mt19937 random(20240601);
-  const auto any = [&] { return scalar::FromBits(static_cast<uint32_t>(random())); };
-  for (size_t i = 0; i < count; ++i) arguments.Add(any(), any(), any());
-  const auto ordinary = [&] {
-    return (static_cast<float>(random()) * 0x1p-31f - 1.0f) * (random() % 2 ? 20.0f : 1.0f);
+  const auto add_all = [&](auto draw) {
+    for (size_t i = 0; i < count; ++i) {
+      const float x = draw(), y = draw(), z = draw();  // not as arguments, whose order of evaluation is the compiler's
+      arguments.Add(x, y, z);
+    }
   };
-  for (size_t i = 0; i < count; ++i) arguments.Add(ordinary(), ordinary(), ordinary());
+  add_all([&] { return scalar::FromBits(static_cast<uint32_t>(random())); });
+  add_all([&] {
+    const float number = scalar::ToFloat(static_cast<uint32_t>(random())) * 0x1p-31f - 1.0f;
+    return random() % 2 == 0 ? number : 20.0f * number;
+  });
   return arguments;
 }
 
