@@ -11,6 +11,7 @@ fi
 exec python3 - "$grpcurl" "${1:-127.0.0.1:8001}" <<'PYTHON'
 import json
 import math
+import re
 import subprocess
 import sys
 
@@ -29,8 +30,13 @@ def must(*args):
     return done.stdout
 
 
+def proto_names(fields):
+    """Newer grpcurls say xHat where older ones say x_hat."""
+    return {re.sub("[A-Z]", lambda c: "_" + c[0].lower(), name): value for name, value in fields.items()}
+
+
 def call(method, **request):
-    return json.loads(must("-d", json.dumps(request), address, method))
+    return json.loads(must("-d", json.dumps(request), address, method), object_hook=proto_names)
 
 
 def ask(method, **request):
@@ -71,15 +77,15 @@ refused(NOT_FOUND, "", "grpc.health.v1.Health/Check", service="none.such")
 
 model = ask("GetModel")
 check("dims are the bundled model's",
-      [model[d] for d in ("inputDim", "labelDim", "latentDim", "outputDim")] == [256, 10, 32, 256], model)
+      [model[d] for d in ("input_dim", "label_dim", "latent_dim", "output_dim")] == [256, 10, 32, 256], model)
 models = ask("ListModels")["models"]
 check("ListModels lists it", [(m["name"], m["version"]) for m in models] == [(model["name"], model["version"])], models)
 
 seven = ask("Generate", labels=[7], seed="42")
-x = matrix(seven, "xHat", 1, 256)
+x = matrix(seven, "x_hat", 1, 256)
 check("a seed's answer can be had again", ask("Generate", labels=[7], seed="42") == seven)
 check("the answer names its seed and version", (seven["seed"], seven["version"]) == ("42", model["version"]), seven)
-check("another seed is another digit", ask("Generate", labels=[7], seed="43")["xHat"] != x)
+check("another seed is another digit", ask("Generate", labels=[7], seed="43")["x_hat"] != x)
 drawn = ask("Generate", labels=[7])
 check("a seed that the server drew gives its answer again", ask("Generate", labels=[7], seed=drawn["seed"]) == drawn)
 
@@ -90,15 +96,15 @@ one_hot = {"values": [float(label == 7) for label in range(10)]}
 check("one-hot y equals labels", ask("Encode", x=x, y=one_hot) == latent)
 
 again = ask("Reconstruct", x=x, labels=[7], mean={}, return_loss=True)
-matrix(again, "xHat", 1, 256)
-check("Decode of mu equals Reconstruct at the mean", ask("Decode", z=mu, labels=[7])["xHat"] == again["xHat"])
+matrix(again, "x_hat", 1, 256)
+check("Decode of mu equals Reconstruct at the mean", ask("Decode", z=mu, labels=[7])["x_hat"] == again["x_hat"])
 
 loss = ask("Loss", x=x, labels=[7], mean={}, per_row=True)
-terms = [loss[term] for term in ("loss", "reconLoss", "klLoss")]
-check("Loss equals Reconstruct's loss", [again[term] for term in ("loss", "reconLoss", "klLoss")] == terms, terms)
+terms = [loss[term] for term in ("loss", "recon_loss", "kl_loss")]
+check("Loss equals Reconstruct's loss", [again[term] for term in ("loss", "recon_loss", "kl_loss")] == terms, terms)
 check("the loss is the sum of its terms", terms[0] == terms[1] + terms[2] > 0, terms)
 check("one row's terms are the means",
-      [math.isclose(loss[row][0], mean, rel_tol=1e-6) for row, mean in zip(("rowRecon", "rowKl"), terms[1:])] == [True, True],
+      [math.isclose(loss[row][0], mean, rel_tol=1e-6) for row, mean in zip(("row_recon", "row_kl"), terms[1:])] == [True, True],
       loss)
 
 refused(INVALID_ARGUMENT, "x", "cvae.v1.CvaeService/Encode", x={"values": [0.5] * 255}, labels=[7])
