@@ -27,7 +27,7 @@ struct ClientOptions {
   // How long a call may take, its retries included. absl::InfiniteDuration(): for ever.
   absl::Duration timeout = absl::Seconds(60);
   // How the channel is secured. Null: plaintext.
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
+  std::shared_ptr<grpc::ChannelCredentials> credentials = nullptr;
 };
 
 struct CallOptions {

@@ -1,0 +1,60 @@
+#include "client/command/failure.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace cvae {
+namespace {
+
+constexpr char kMistake[] = "cvae/mistake";
+
+// gRPC's last reason, "Connection refused", without what it says around it.
+std::string Reason(const std::string& message) {
+  for (const absl::string_view before : {"remote host: ", "last error: "}) {
+    const size_t at = message.rfind(before.data());
+    if (at != std::string::npos) return message.substr(at + before.size());
+  }
+  return message;
+}
+
+std::string ExplainText(const absl::Status& status, const Options& options) {
+  const std::string message(status.message());
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+      if (absl::StrContains(message, "failed to connect") || absl::StrContains(message, "DNS resolution failed") ||
+          absl::StrContains(message, "Socket closed") || absl::StrContains(message, "connections to all backends")) {
+        return absl::StrCat("no server answers at ", options.server, " (", Reason(message),
+                            "); --server or CVAE_SERVER names another");
+      }
+      return absl::StrCat(options.server, ": ", message);
+    case absl::StatusCode::kDeadlineExceeded:
+      return absl::StrCat("no answer from ", options.server, " within ", absl::FormatDuration(options.timeout),
+                          "; --timeout allows more");
+    case absl::StatusCode::kUnimplemented:
+      return absl::StrCat(options.server, " does not serve this: ", message.empty() ? "is it a cvae-server?" : message);
+    default:
+      return message;
+  }
+}
+
+}  // namespace
+
+absl::Status Mistake(absl::Status status) {
+  if (!status.ok()) status.SetPayload(kMistake, absl::Cord());
+  return status;
+}
+
+int ExitCode(const absl::Status& status) {
+  if (status.ok()) return kExitOk;
+  return status.GetPayload(kMistake).has_value() ? kExitMistake : kExitFailed;
+}
+
+std::string Explain(const absl::Status& status, const Options& options) {
+  const bool ours = ExitCode(status) == kExitMistake;
+  const std::string text = ours ? std::string(status.message()) : ExplainText(status, options);
+  return absl::StrReplaceAll(text, {{"\n", " "}});
+}
+
+}  // namespace cvae
