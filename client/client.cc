@@ -1,27 +1,31 @@
 #include "client/client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "base/mutex.h"
+#include "client/async_calls.h"
 #include "client/status_details.h"
 #include "grpcpp/alarm.h"
 #include "grpcpp/channel.h"
 #include "grpcpp/client_context.h"
 #include "grpcpp/create_channel.h"
+#include "grpcpp/support/async_unary_call.h"
 
 namespace cvae {
 namespace {
 
 using Stub = v1::CvaeService::Stub;
-using AsyncStub = v1::CvaeService::StubInterface::async_interface;
 
 template <typename Request, typename Response>
 using BlockingMethod = grpc::Status (Stub::*)(grpc::ClientContext*, const Request&, Response*);
 
 template <typename Request, typename Response>
-using AsyncMethod = void (AsyncStub::*)(grpc::ClientContext*, const Request*, Response*,
-                                        std::function<void(grpc::Status)>);
+using AsyncMethod = std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (Stub::*)(grpc::ClientContext*,
+                                                                                         const Request&,
+                                                                                         grpc::CompletionQueue*);
 
 bool IsLoopback(const std::string& target) {
   return absl::StartsWith(target, "localhost:") || absl::StartsWith(target, "127.") ||
@@ -70,13 +74,14 @@ absl::StatusOr<Response> Call(Stub& stub, BlockingMethod<Request, Response> meth
   }
 }
 
-// An asynchronous call and its retries. Owned by the callback that it waits for.
+// An asynchronous call and its retries.
 template <typename Request, typename Response>
-class AsyncCall : public std::enable_shared_from_this<AsyncCall<Request, Response>> {
+class AsyncCall : public AsyncCalls::Call {
  public:
-  AsyncCall(std::shared_ptr<Stub> stub, AsyncMethod<Request, Response> method, Request request, absl::Time deadline,
-            Client::Callback<Response> done)
-      : stub_(std::move(stub)),
+  AsyncCall(Stub* stub, grpc::CompletionQueue* queue, AsyncMethod<Request, Response> method, Request request,
+            absl::Time deadline, Client::Callback<Response> done)
+      : stub_(stub),
+        queue_(queue),
         method_(method),
         request_(std::move(request)),
         deadline_(deadline),
@@ -84,49 +89,77 @@ class AsyncCall : public std::enable_shared_from_this<AsyncCall<Request, Respons
     AskForData(request_);
   }
 
-  void Start() {
-    response_.Clear();
-    context_ = std::make_unique<grpc::ClientContext>();
-    context_->set_deadline(absl::ToChronoTime(deadline_));
-    (stub_->async()->*method_)(context_.get(), &request_, &response_,
-                               [self = this->shared_from_this()](grpc::Status status) { self->Finish(status); });
+  void Start() override {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->set_deadline(absl::ToChronoTime(deadline_));
+    grpc::ClientContext* const raw = context.get();
+    {
+      MutexLock lock(mutex_);
+      std::swap(context_, context);  // the one before outlives its reader_
+      if (cancelled_) raw->TryCancel();
+    }
+    reader_ = (stub_->*method_)(raw, request_, queue_);
+    reader_->Finish(&response_, &status_, this);
+  }
+
+  bool Advance() override {
+    if (reader_ == nullptr) {  // the alarm rang
+      Start();
+      return true;
+    }
+    reader_.reset();
+    absl::Status status = FromGrpc(status_);
+    if (!status.ok() && SetAlarm(status)) return true;
+    if (status.ok()) {
+      done_(std::move(response_));
+    } else {
+      done_(std::move(status));
+    }
+    return false;
+  }
+
+  void Cancel() override {
+    MutexLock lock(mutex_);
+    cancelled_ = true;
+    if (context_ != nullptr) context_->TryCancel();
+    alarm_.Cancel();
   }
 
  private:
-  void Finish(const grpc::Status& grpc_status) {
-    absl::Status status = FromGrpc(grpc_status);
-    if (status.ok()) return done_(std::move(response_));
+  // Waits for the retry that `status` asks for; false: it asks for none.
+  bool SetAlarm(const absl::Status& status) {
     const std::optional<absl::Time> retry = RetryTime(status, deadline_);
-    if (!retry.has_value()) return done_(std::move(status));
-    alarm_ = std::make_unique<grpc::Alarm>();
-    alarm_->Set(absl::ToChronoTime(*retry), [self = this->shared_from_this()](bool) {
-      self->alarm_.reset();  // it holds this callback, and so this call: no cycle may stay
-      self->Start();
-    });
+    MutexLock lock(mutex_);
+    if (!retry.has_value()) return false;
+    alarm_.Set(queue_, absl::ToChronoTime(cancelled_ ? absl::Now() : *retry), this);  // the retry then says CANCELLED
+    return true;
   }
 
-  const std::shared_ptr<Stub> stub_;
+  Stub* const stub_;
+  grpc::CompletionQueue* const queue_;
   const AsyncMethod<Request, Response> method_;
   Request request_;
   const absl::Time deadline_;
   const Client::Callback<Response> done_;
-  // Touched by one callback at a time.
-  Response response_;
-  std::unique_ptr<grpc::ClientContext> context_;
-  std::unique_ptr<grpc::Alarm> alarm_;
-};
 
-template <typename Request, typename Response>
-void Start(std::shared_ptr<Stub> stub, AsyncMethod<Request, Response> method, Request request, absl::Time deadline,
-           Client::Callback<Response> done) {
-  std::make_shared<AsyncCall<Request, Response>>(std::move(stub), method, std::move(request), deadline, std::move(done))
-      ->Start();
-}
+  // What Cancel touches too.
+  Mutex mutex_;
+  bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  std::unique_ptr<grpc::ClientContext> context_ ABSL_GUARDED_BY(mutex_);
+  grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
+
+  // Of the event in the queue.
+  Response response_;
+  grpc::Status status_;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;  // null: it is the alarm's
+};
 
 }  // namespace
 
 Client::Client(const std::string& target, ClientOptions options)
-    : timeout_(options.timeout), stub_(v1::CvaeService::NewStub(Connect(target, options))) {}
+    : timeout_(options.timeout),
+      stub_(v1::CvaeService::NewStub(Connect(target, options))),
+      calls_(std::make_unique<AsyncCalls>()) {}
 
 Client::~Client() = default;
 
@@ -140,8 +173,8 @@ absl::Time Client::Deadline(const CallOptions& options) const {
     return Call<v1::Name##Request, v1::Name##Response>(*stub_, &Stub::Name, std::move(request), Deadline(options));   \
   }                                                                                                                   \
   void Client::Name##Async(v1::Name##Request request, Callback<v1::Name##Response> done, CallOptions options) const { \
-    Start<v1::Name##Request, v1::Name##Response>(stub_, &AsyncStub::Name, std::move(request), Deadline(options),      \
-                                                 std::move(done));                                                    \
+    calls_->Add(std::make_unique<AsyncCall<v1::Name##Request, v1::Name##Response>>(                                   \
+        stub_.get(), &calls_->queue(), &Stub::Async##Name, std::move(request), Deadline(options), std::move(done)));  \
   }
 
 CVAE_RPC(Encode)

@@ -23,6 +23,8 @@
 
 namespace cvae {
 
+class AsyncCalls;
+
 struct ClientOptions {
   // How long a call may take, its retries included. absl::InfiniteDuration(): for ever.
   absl::Duration timeout = absl::Seconds(60);
@@ -47,7 +49,8 @@ struct CallOptions {
 //   passed. UNAVAILABLE: there is no server at the target, or it is going away.
 class Client {
  public:
-  // What an asynchronous call ends with: once, on a thread of gRPC's, which it must not keep for long.
+  // What an asynchronous call ends with: once, on the client's own thread, which it must not keep for long. It may
+  // start other asynchronous calls, and must not make blocking ones.
   template <typename Response>
   using Callback = std::function<void(absl::StatusOr<Response>)>;
 
@@ -55,7 +58,8 @@ class Client {
   // first call.
   explicit Client(const std::string& target, ClientOptions options = {});
 
-  // A client may be destroyed while asynchronous calls of its are under way: they go on, and end as they would have.
+  // Asynchronous calls under way end with CANCELLED, and have ended when this returns. REQUIRES not to be in a
+  // callback.
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -83,7 +87,8 @@ class Client {
   absl::Time Deadline(const CallOptions& options) const;
 
   const absl::Duration timeout_;
-  const std::shared_ptr<v1::CvaeService::Stub> stub_;  // shared with the asynchronous calls under way
+  const std::unique_ptr<v1::CvaeService::Stub> stub_;
+  const std::unique_ptr<AsyncCalls> calls_;  // after the stub that they use
 };
 
 }  // namespace cvae

@@ -1,5 +1,6 @@
 #include "client/command/calls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -18,14 +19,15 @@ class Builder {
   Builder(const v1::GetModelResponse& model, const Options& options, const Inputs& inputs)
       : model_(model), options_(options), inputs_(inputs) {}
 
-  absl::StatusOr<v1::EncodeRequest> Encode() const { return WithX<v1::EncodeRequest>(); }
+  absl::StatusOr<v1::EncodeRequest> Encode() { return WithX<v1::EncodeRequest>(); }
 
-  absl::StatusOr<v1::ReconstructRequest> Reconstruct() const {
+  absl::StatusOr<v1::ReconstructRequest> Reconstruct() {
     CVAE_ASSIGN_OR_RETURN(auto request, WithX<v1::ReconstructRequest>());
     CVAE_RETURN_IF_ERROR(SetNoise(request));
     if (!inputs_.decode_condition.empty()) {
       CVAE_ASSIGN_OR_RETURN(*request.mutable_decode_condition(),
-                            FitCondition(inputs_.decode_condition, model_, request.x().rows(), NonFinite()));
+                            FitCondition(inputs_.decode_condition, model_, rows_, NonFinite()));
+      CVAE_RETURN_IF_ERROR(rows::Check("decode condition's ", request.decode_condition(), rows_));
     }
     request.set_return_z(options_.return_z);
     request.set_return_loss(options_.loss);
@@ -33,7 +35,7 @@ class Builder {
     return request;
   }
 
-  absl::StatusOr<v1::LossRequest> Loss() const {
+  absl::StatusOr<v1::LossRequest> Loss() {
     CVAE_ASSIGN_OR_RETURN(auto request, WithX<v1::LossRequest>());
     CVAE_RETURN_IF_ERROR(SetNoise(request));
     request.set_num_samples(options_.samples);
@@ -41,14 +43,14 @@ class Builder {
     return request;
   }
 
-  absl::StatusOr<v1::DecodeRequest> Decode() const {
+  absl::StatusOr<v1::DecodeRequest> Decode() {
     CVAE_ASSIGN_OR_RETURN(v1::Matrix z, Rows(model_.latent_dim()));
     CVAE_ASSIGN_OR_RETURN(auto request, Common<v1::DecodeRequest>(z.rows()));
     *request.mutable_z() = std::move(z);
     return request;
   }
 
-  absl::StatusOr<v1::GenerateRequest> Generate() const {
+  absl::StatusOr<v1::GenerateRequest> Generate() {
     CVAE_ASSIGN_OR_RETURN(auto request, Common<v1::GenerateRequest>(options_.rows));
     if (model_.label_dim() == 0 && options_.rows == 0) {
       return absl::InvalidArgumentError("how many rows? --rows N, as the model takes no condition");
@@ -69,18 +71,23 @@ class Builder {
 
   // What every request has, with a condition of `rows` rows (0: as many as it says).
   template <typename Request>
-  absl::StatusOr<Request> Common(uint64_t rows) const {
+  absl::StatusOr<Request> Common(uint64_t rows) {
     Request request;
     request.set_model(model_.name());
     request.set_first_row(options_.first_row);
     request.set_finite(NonFinite() ? v1::Matrix::PROPAGATE : v1::Matrix::REJECT);
     CVAE_ASSIGN_OR_RETURN(v1::Condition condition, FitCondition(inputs_.condition, model_, rows, NonFinite()));
+    rows_ = rows;
+    if (rows_ == 0) {
+      CVAE_ASSIGN_OR_RETURN(rows_, rows::Count(condition, model_));
+    }
+    if (rows_ > 0) CVAE_RETURN_IF_ERROR(rows::Check("", condition, rows_));
     rows::MoveCondition(condition, request);
     return request;
   }
 
   template <typename Request>
-  absl::StatusOr<Request> WithX() const {
+  absl::StatusOr<Request> WithX() {
     if (model_.input_dim() == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("model ", Quote(model_.name()), " has no encoder: it decodes and generates only"));
@@ -104,7 +111,7 @@ class Builder {
     if (options_.mean) request.mutable_mean();
     if (!inputs_.eps.has_value()) return absl::OkStatus();
     CVAE_ASSIGN_OR_RETURN(*request.mutable_eps(), ToMatrix(*inputs_.eps, model_.latent_dim(), NonFinite()));
-    return absl::OkStatus();
+    return rows::Check("eps", request.eps(), rows_ * std::max(1u, options_.samples));
   }
 
   template <typename Request>
@@ -114,12 +121,13 @@ class Builder {
     request.set_per_latent(options_.per_latent);
     if (!inputs_.target.has_value()) return absl::OkStatus();
     CVAE_ASSIGN_OR_RETURN(*request.mutable_target(), ToMatrix(*inputs_.target, model_.output_dim(), NonFinite()));
-    return absl::OkStatus();
+    return rows::Check("target", request.target(), rows_);
   }
 
   const v1::GetModelResponse& model_;
   const Options& options_;
   const Inputs& inputs_;
+  uint64_t rows_ = 0;  // of the request; set by Common
 };
 
 template <typename Request>
@@ -134,7 +142,7 @@ absl::StatusOr<Answer> Call(const Client& client, const v1::GetModelResponse& mo
 
 absl::StatusOr<Answer> CallServer(const Client& client, const v1::GetModelResponse& model, const Options& options,
                                   const Inputs& inputs, const ChunkOptions& chunks) {
-  const Builder builder(model, options, inputs);
+  Builder builder(model, options, inputs);
   switch (options.command) {
     case Command::kEncode:
       return Call(client, model, builder.Encode(), chunks);

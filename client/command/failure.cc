@@ -10,13 +10,10 @@ namespace {
 
 constexpr char kMistake[] = "cvae/mistake";
 
-// gRPC's last reason, "Connection refused", without what it says around it.
+// The end of what gRPC says, "Connection refused"; before it stand codes and addresses.
 std::string Reason(const std::string& message) {
-  for (const absl::string_view before : {"remote host: ", "last error: "}) {
-    const size_t at = message.rfind(before.data());
-    if (at != std::string::npos) return message.substr(at + before.size());
-  }
-  return message;
+  const size_t colon = message.rfind(": ");
+  return colon == std::string::npos ? message : message.substr(colon + 2);
 }
 
 std::string ExplainText(const absl::Status& status, const Options& options) {

@@ -105,7 +105,7 @@ absl::Status SetTimeout(Options& options, const std::string& value) {
   double seconds = 0;
   absl::Duration timeout;
   if (absl::SimpleAtod(value, &seconds)) {
-    timeout = absl::Seconds(seconds);
+    timeout = std::isnan(seconds) ? absl::ZeroDuration() : absl::Seconds(seconds);
   } else if (!absl::ParseDuration(value, &timeout)) {
     timeout = absl::ZeroDuration();
   }

@@ -2,6 +2,7 @@
 
 #include "client/client.h"
 
+#include <algorithm>
 #include <future>
 #include <thread>
 
@@ -144,14 +145,36 @@ TEST(ClientTest, NoServer) {
   EXPECT_EQ(EncodeAsync(client, Rows(1)).status().code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(ClientTest, AsynchronousCallsOutliveTheirClient) {
+TEST(ClientTest, DestroyingAClientEndsItsAsynchronousCalls) {
   FakeService service;
-  service.Refuse(Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", 1), 1);
+  service.Refuse(Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", 900), 2);
+  service.Hang();
+  std::vector<absl::Status> ended(6);
+  {
+    const Client client(service.target());
+    for (absl::Status& status : ended) {
+      client.EncodeAsync(Rows(3), [&status](auto response) { status = response.status(); });
+    }
+    while (service.attempts() < 6) std::this_thread::yield();  // two wait for a retry, four for their answer
+  }
+  for (const absl::Status& status : ended) EXPECT_FALSE(status.ok());
+  EXPECT_EQ(std::count_if(ended.begin(), ended.end(), [](const auto& status) { return absl::IsCancelled(status); }), 6);
+}
+
+TEST(ClientTest, ACallbackMayStartAnotherCall) {
+  FakeService service;
+  const Client client(service.target());
   std::promise<absl::StatusOr<v1::EncodeResponse>> promise;
-  Client(service.target()).EncodeAsync(Rows(3), [&promise](auto response) { promise.set_value(std::move(response)); });
-  const auto response = promise.get_future().get();
-  ASSERT_TRUE(response.ok()) << response.status();
-  EXPECT_EQ(response->mu().rows(), 3u);
+  client.EncodeAsync(Rows(1), [&](auto) {
+    client.EncodeAsync(Rows(2), [&promise](auto response) { promise.set_value(std::move(response)); });
+  });
+  EXPECT_EQ(promise.get_future().get()->mu().rows(), 2u);
+}
+
+TEST(ClientTest, ManyClientsComeAndGo) {
+  FakeService service;
+  service.Refuse(Refusal(grpc::StatusCode::RESOURCE_EXHAUSTED, "full", 0), 20);
+  for (int i = 0; i < 40; ++i) EXPECT_TRUE(EncodeAsync(Client(service.target()), Rows(1)).ok());
 }
 
 TEST(ClientTest, ManyThreadsShareOne) {
