@@ -92,8 +92,8 @@ struct Model {
   std::string description;  // the JSON of the file; for a bare reference state_dict the JSON that says the same
 };
 
-// Reads the model file at `path`, which is untrusted: see model-format in MODELS.md. INVALID_ARGUMENT names the place
-// and what was expected there; errors of reading are Safetensors::Read's. Every message begins with the path.
+// Reads the model file at `path`, which is untrusted (MODELS.md says what it may hold). INVALID_ARGUMENT names the
+// place and what was expected there; errors of reading are Safetensors::Read's. Every message begins with the path.
 absl::StatusOr<Model> LoadModel(const std::string& path);
 
 // The same from a parsed file.
