@@ -29,11 +29,16 @@ void AsyncCalls::Run() {
   void* tag = nullptr;
   bool ok = false;  // of no use here: a call's status says more, and an alarm that was cancelled does not matter
   while (queue_.Next(&tag, &ok)) {
-    if (static_cast<Call*>(tag)->Advance()) continue;
+    if (Find(tag)->Advance()) continue;
     MutexLock lock(mutex_);
     calls_.erase(tag);
     if (calls_.empty()) none_left_.NotifyAll();
   }
+}
+
+AsyncCalls::Call* AsyncCalls::Find(void* tag) {
+  MutexLock lock(mutex_);
+  return calls_.at(tag).get();
 }
 
 }  // namespace cvae

@@ -43,6 +43,8 @@ class AsyncCalls {
 
  private:
   void Run();
+  // The call of that tag. Under the lock that Add held: the thread that added it is seen to be done with it.
+  Call* Find(void* tag);
 
   grpc::CompletionQueue queue_;
 

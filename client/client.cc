@@ -74,7 +74,8 @@ absl::StatusOr<Response> Call(Stub& stub, BlockingMethod<Request, Response> meth
   }
 }
 
-// An asynchronous call and its retries.
+// An asynchronous call and its retries. It is sent from the queue's thread, when an alarm rings, at once or for a
+// retry: so all that is gRPC's happens on one thread (and ThreadSanitizer, blind to what gRPC does inside, can follow).
 template <typename Request, typename Response>
 class AsyncCall : public AsyncCalls::Call {
  public:
@@ -89,32 +90,25 @@ class AsyncCall : public AsyncCalls::Call {
     AskForData(request_);
   }
 
-  void Start() override {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(absl::ToChronoTime(deadline_));
-    grpc::ClientContext* const raw = context.get();
-    {
-      MutexLock lock(mutex_);
-      std::swap(context_, context);  // the one before outlives its reader_
-      if (cancelled_) raw->TryCancel();
-    }
-    reader_ = (stub_->*method_)(raw, request_, queue_);
-    reader_->Finish(&response_, &status_, this);
-  }
+  void Start() override { SetAlarm(absl::Now()); }
 
   bool Advance() override {
-    if (reader_ == nullptr) {  // the alarm rang
-      Start();
+    if (AlarmRang()) {
+      Send();
       return true;
     }
     reader_.reset();
     absl::Status status = FromGrpc(status_);
-    if (!status.ok() && SetAlarm(status)) return true;
     if (status.ok()) {
       done_(std::move(response_));
-    } else {
-      done_(std::move(status));
+      return false;
     }
+    const std::optional<absl::Time> retry = RetryTime(status, deadline_);
+    if (retry.has_value()) {
+      SetAlarm(*retry);
+      return true;
+    }
+    done_(std::move(status));
     return false;
   }
 
@@ -126,13 +120,29 @@ class AsyncCall : public AsyncCalls::Call {
   }
 
  private:
-  // Waits for the retry that `status` asks for; false: it asks for none.
-  bool SetAlarm(const absl::Status& status) {
-    const std::optional<absl::Time> retry = RetryTime(status, deadline_);
+  void SetAlarm(absl::Time time) {
     MutexLock lock(mutex_);
-    if (!retry.has_value()) return false;
-    alarm_.Set(queue_, absl::ToChronoTime(cancelled_ ? absl::Now() : *retry), this);  // the retry then says CANCELLED
-    return true;
+    waits_for_alarm_ = true;
+    alarm_.Set(queue_, absl::ToChronoTime(cancelled_ ? absl::Now() : time), this);  // what is sent then says CANCELLED
+  }
+
+  // Was the event the alarm's?
+  bool AlarmRang() {
+    MutexLock lock(mutex_);
+    return std::exchange(waits_for_alarm_, false);
+  }
+
+  void Send() {
+    auto context = std::make_unique<grpc::ClientContext>();
+    context->set_deadline(absl::ToChronoTime(deadline_));
+    grpc::ClientContext* const raw = context.get();
+    {
+      MutexLock lock(mutex_);
+      context_ = std::move(context);
+      if (cancelled_) raw->TryCancel();
+    }
+    reader_ = (stub_->*method_)(raw, request_, queue_);
+    reader_->Finish(&response_, &status_, this);
   }
 
   Stub* const stub_;
@@ -142,16 +152,17 @@ class AsyncCall : public AsyncCalls::Call {
   const absl::Time deadline_;
   const Client::Callback<Response> done_;
 
-  // What Cancel touches too.
+  // What other threads touch too: Start and Cancel.
   Mutex mutex_;
   bool cancelled_ ABSL_GUARDED_BY(mutex_) = false;
+  bool waits_for_alarm_ ABSL_GUARDED_BY(mutex_) = false;  // its event in the queue is the alarm's, not the answer
   std::unique_ptr<grpc::ClientContext> context_ ABSL_GUARDED_BY(mutex_);
   grpc::Alarm alarm_ ABSL_GUARDED_BY(mutex_);
 
-  // Of the event in the queue.
+  // The queue's thread's alone.
   Response response_;
   grpc::Status status_;
-  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;  // null: it is the alarm's
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;
 };
 
 }  // namespace
