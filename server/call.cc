@@ -1,0 +1,50 @@
+#include "server/call.h"
+
+#include "server/errors.h"
+
+namespace cvae {
+
+Call::Call(const Method& method, grpc::ServerCompletionQueue* queue)
+    : method_(method),
+      queue_(queue),
+      arrived_([this](bool ok) { OnArrived(ok); }),
+      finished_([this](bool ok) { OnFinished(ok); }),
+      over_([this](bool ok) { OnOver(ok); }),
+      responder_(&context_) {
+  context_.AsyncNotifyWhenDone(&over_);
+  method_.request(&context_, &request_, &responder_, queue_, &arrived_);
+}
+
+void Call::OnArrived(bool ok) {
+  if (!ok) {  // the server shuts down: no call came, and none of the other events will
+    delete this;
+    return;
+  }
+  Post(method_, queue_);
+  peer_ = context_.peer();
+  method_.handle(*this);
+}
+
+void Call::Finish(const grpc::ByteBuffer& answer) {
+  answer_bytes_ = answer.Length();
+  method_.unread->Add(peer_, answer_bytes_);
+  responder_.Finish(answer, grpc::Status::OK, &finished_);
+}
+
+void Call::Finish(const absl::Status& error) { responder_.FinishWithError(ToGrpcStatus(error), &finished_); }
+
+void Call::OnFinished(bool /*ok*/) {
+  method_.unread->Remove(peer_, answer_bytes_);
+  Release();
+}
+
+void Call::OnOver(bool /*ok*/) {
+  if (context_.IsCancelled() && job_ != nullptr) job_->Cancel();
+  Release();
+}
+
+void Call::Release() {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+}  // namespace cvae
