@@ -1,8 +1,8 @@
 // What the server sees of an engine: where a model's rows are computed, on a CPU or on a GPU.
 //
-// An Engine holds one model's weights, resident. A Session is one lane's private workplace on it: staging memory to gather
-// inputs into, scratch, and on a GPU a stream. Rows of many requests share one Run; each request's part of it is a RowSpan.
-// A row's answer depends on nothing but its own span's fields: not on the batch, its neighbours or its place
+// An Engine holds one model's weights, resident. A Session is one lane's private workplace on it: staging memory to
+// gather inputs into, scratch, and on a GPU a stream. Rows of many requests share one Run; each request's part of it is
+// a RowSpan. A row's answer depends on nothing but its own span's fields: not on the batch, its neighbours or its place
 // (ARCHITECTURE.md, "Same bits").
 
 #ifndef CVAE_KERNELS_ENGINE_H_
@@ -39,9 +39,9 @@ struct Condition {
   const int32_t* ids = nullptr;  // [rows, parts]; in range, or -1: the part's columns of `y`; null: all of them in `y`
 };
 
-// A run of computed rows of one request. Row i's sample s is computed row i * samples + s of the request; a span may begin
-// and end within a row's samples. "Input rows" are the rows that its computed rows belong to:
-// (first_sample + count + samples - 1) / samples of them.
+// A run of computed rows of one request. Row i's sample s is computed row i * samples + s of the request; a span may
+// begin and end within a row's samples. "Input rows" are the rows that its computed rows belong to: (first_sample +
+// count + samples - 1) / samples of them.
 struct RowSpan {
   Pass pass = Pass::kForward;
   uint32_t count = 0;         // computed rows
@@ -60,8 +60,8 @@ struct RowSpan {
   Condition encode_condition;
   Condition decode_condition;
 
-  // Outputs, in the caller's memory, aligned as floats; null: not wanted. NaN is stored as 7fc00000. Those of an input row are written
-  // by the span that holds its sample 0, so that spans of one request may run at the same time.
+  // Outputs, in the caller's memory, aligned as floats; null: not wanted. NaN is stored as 7fc00000. Those of an input
+  // row are written by the span that holds its sample 0, so that spans of one request may run at the same time.
   float* mu = nullptr;              // [input rows, Z]
   float* logvar = nullptr;          // [input rows, Z]
   float* z = nullptr;               // [count, Z]
@@ -89,9 +89,9 @@ class Session {
   // Memory for inputs, StagingBytes(model, max_rows) of it, aligned to kStagingAlign. The caller's between runs.
   virtual absl::Span<std::byte> staging() = 0;
 
-  // Computes all spans and writes their wanted outputs before it returns. REQUIRES valid spans (they are the server's, which
-  // has checked the request) of together at most max_rows computed rows. INTERNAL: the device failed, outputs are undefined,
-  // and so will every later run.
+  // Computes all spans and writes their wanted outputs before it returns. REQUIRES valid spans (they are the server's,
+  // which has checked the request) of together at most max_rows computed rows. INTERNAL: the device failed, outputs are
+  // undefined, and so will every later run.
   virtual absl::Status Run(absl::Span<const RowSpan> spans) = 0;
 };
 
@@ -112,8 +112,8 @@ class Engine {
   const Model& model() const { return *shared_model(); }
   virtual EngineInfo Describe() const = 0;
 
-  // A session for batches of up to `max_rows` computed rows. RESOURCE_EXHAUSTED, with needed and free bytes, if its memory
-  // does not fit.
+  // A session for batches of up to `max_rows` computed rows. RESOURCE_EXHAUSTED, with needed and free bytes, if its
+  // memory does not fit.
   virtual absl::StatusOr<std::unique_ptr<Session>> NewSession(int max_rows) = 0;
 };
 
