@@ -102,7 +102,9 @@ check("Decode of mu equals Reconstruct at the mean", ask("Decode", z=mu, labels=
 loss = ask("Loss", x=x, labels=[7], mean={}, per_row=True)
 terms = [loss[term] for term in ("loss", "recon_loss", "kl_loss")]
 check("Loss equals Reconstruct's loss", [again[term] for term in ("loss", "recon_loss", "kl_loss")] == terms, terms)
-check("the loss is the sum of its terms", terms[0] == terms[1] + terms[2] > 0, terms)
+weights = json.loads(model["description"]).get("loss", {})
+weighted = weights.get("recon_weight", 1) * terms[1] + weights.get("kl_weight", 1) * terms[2]
+check("the loss is the weighted sum of its terms", terms[0] == weighted > 0, (terms, weights))
 check("one row's terms are the means",
       [math.isclose(loss[row][0], mean, rel_tol=1e-6) for row, mean in zip(("row_recon", "row_kl"), terms[1:])] == [True, True],
       loss)
