@@ -105,21 +105,17 @@ class TypedJob : public ComputeJob {
     return model_.noise == DefaultNoise::kMean && samples == 1 ? Noise::kMean : Noise::kSeed;
   }
 
-  // Views the target, if the model needs one.
+  // Views the target. A model whose output is not as wide as its input cannot be compared with x.
   absl::Status ViewTarget(bool wants_loss) {
-    if (!request_.has_target()) {
-      if (!wants_loss || model_.output_width == model_.input_width) return absl::OkStatus();
-      return FieldError("target",
-                        absl::StrCat("missing: model ", Quote(facts_.name), " has an output of ", model_.output_width,
-                                     " columns to compare with, not the input's ", model_.input_width));
+    if (request_.has_target()) {
+      CVAE_ASSIGN_OR_RETURN(target,
+                            ViewMatrix(request_.target(), "target", model_.output_width, facts_, RowsOfX(rows)));
+      return absl::OkStatus();
     }
-    if (model_.output_width == model_.input_width) {
-      return FieldError("target",
-                        absl::StrCat("model ", Quote(facts_.name),
-                                     " has an output as wide as its input and compares with x; expected none"));
-    }
-    CVAE_ASSIGN_OR_RETURN(target, ViewMatrix(request_.target(), "target", model_.output_width, facts_, RowsOfX(rows)));
-    return absl::OkStatus();
+    if (!wants_loss || model_.output_width == model_.input_width) return absl::OkStatus();
+    return FieldError("target",
+                      absl::StrCat("missing: model ", Quote(facts_.name), " has an output of ", model_.output_width,
+                                   " columns to compare with, not the input's ", model_.input_width));
   }
 
   // Checks the answer's size: `floats` of arrays.
