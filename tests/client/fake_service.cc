@@ -318,7 +318,9 @@ grpc::Status FakeService::Generate(grpc::ServerContext* context, const v1::Gener
                                    v1::GenerateResponse* response) {
   uint64_t rows = request->labels_size() > 0 ? request->labels_size() : request->rows();
   if (request->has_y()) rows = MatrixSize(request->y()) / kL;
-  for (const auto& [name, part] : request->parts()) rows = std::max(part.ids_size(), part.names_size());
+  for (const auto& [name, part] : request->parts()) {
+    rows = std::max<uint64_t>({rows, static_cast<uint64_t>(part.ids_size()), static_cast<uint64_t>(part.names_size())});
+  }
   const grpc::Status status = Begin(context, request->first_row(), rows, response->mutable_version());
   if (!status.ok()) return status;
   {
