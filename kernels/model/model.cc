@@ -21,8 +21,8 @@ absl::Status CheckFormat(const Node& root) {
   const auto format = root.Find("format");
   if (!format) return root.Error(absl::StrCat("has no key \"format\", expected ", kFormat));
   if (format->json().is_number_unsigned() && format->json().get<uint64_t>() > kFormat) {
-    return format->Error(
-        absl::StrCat("got ", format->json().dump(), ": needs a newer version of this program; this one reads format ", kFormat));
+    return format->Error(absl::StrCat("got ", format->json().dump(),
+                                      ": needs a newer version of this program; this one reads format ", kFormat));
   }
   return format->Integer(kFormat, kFormat).status();
 }
