@@ -28,12 +28,20 @@ void Call::OnArrived(bool ok) {
 void Call::Finish(const grpc::ByteBuffer& answer) {
   answer_bytes_ = answer.Length();
   method_.unread->Add(peer_, answer_bytes_);
+  finish_called_.store(true, std::memory_order_release);
+  const HandoverThroughGrpc handover;
   responder_.Finish(answer, grpc::Status::OK, &finished_);
 }
 
-void Call::Finish(const absl::Status& error) { responder_.FinishWithError(ToGrpcStatus(error), &finished_); }
+void Call::Finish(const absl::Status& error) {
+  const grpc::Status status = ToGrpcStatus(error);
+  finish_called_.store(true, std::memory_order_release);
+  const HandoverThroughGrpc handover;
+  responder_.FinishWithError(status, &finished_);
+}
 
 void Call::OnFinished(bool /*ok*/) {
+  finish_called_.load(std::memory_order_acquire);
   method_.unread->Remove(peer_, answer_bytes_);
   Release();
 }

@@ -79,8 +79,9 @@ class Call {
   Responder responder_;
   std::string peer_;
   std::unique_ptr<Job> job_;
-  uint64_t answer_bytes_ = 0;       // the finisher's, then OnFinished's
-  std::atomic<int> references_{2};  // OnFinished and OnOver still to come
+  uint64_t answer_bytes_ = 0;               // the finisher's, then OnFinished's
+  std::atomic<bool> finish_called_{false};  // hands what the finisher wrote to OnFinished
+  std::atomic<int> references_{2};          // OnFinished and OnOver still to come
 };
 
 }  // namespace cvae

@@ -80,6 +80,7 @@ class HealthService::WatchCall {
     if (busy_ || finishing_ || over_came_) return;
     if (ended || refused_) {
       finishing_ = busy_ = true;
+      const HandoverThroughGrpc handover;
       writer_.Finish(refused_ ? ToGrpcStatus(RetryLater("too many watches", absl::Seconds(10)))
                               : grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"),
                      &written_);
@@ -91,6 +92,7 @@ class HealthService::WatchCall {
     busy_ = true;
     HealthCheckResponse response;
     response.set_status(now);
+    const HandoverThroughGrpc handover;
     writer_.Write(response, &written_);
   }
 
