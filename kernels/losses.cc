@@ -24,8 +24,8 @@ LossTerms FoldRows(const LossSpec& spec, absl::Span<const float> row_recon, absl
 }
 
 void MeanOverSamples(absl::Span<const float> terms, uint32_t samples, int cols, absl::Span<float> means) {
-  if (samples == 1) {
-    std::copy(terms.begin(), terms.end(), means.begin());
+  if (samples == 1) {  // by itself: a sum from +0 would lose the sign of a -0
+    std::transform(terms.begin(), terms.end(), means.begin(), [](float term) { return scalar::CanonicalNaN(term); });
     return;
   }
   const size_t rows = means.size() / cols;

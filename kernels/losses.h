@@ -21,7 +21,7 @@ struct LossTerms {
 LossTerms FoldRows(const LossSpec& spec, absl::Span<const float> row_recon, absl::Span<const float> row_kl);
 
 // terms [rows * samples, cols], row i's sample s at i * samples + s -> means [rows, cols]: the float nearest to the sum
-// over the samples, ascending, in double, divided by their number. A NaN is 7fc00000.
+// over the samples, ascending, in double, divided by their number; of one sample the term itself. A NaN is 7fc00000.
 void MeanOverSamples(absl::Span<const float> terms, uint32_t samples, int cols, absl::Span<float> means);
 
 }  // namespace cvae

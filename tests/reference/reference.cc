@@ -1,5 +1,6 @@
 #include "tests/reference/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -19,7 +20,7 @@ double Activated(Activation activation, double x) {
     case Activation::kIdentity:
       return x;
     case Activation::kRelu:
-      return x > 0 ? x : 0;
+      return x <= 0 ? 0 : x;  // NaN stays
     case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
   }
@@ -148,7 +149,9 @@ ReferenceRow<T> ReferenceForward(const Model& model, const RowSpan& span, uint32
   std::vector<T> before;
   row.x_hat = Apply(model.decoder, std::move(values), &before);
 
-  const float* target = span.target != nullptr ? span.target : span.x;
+  // Without a target of its own a span of a model whose output is not as wide as its input has no reconstruction terms.
+  const bool x_is_target = span.target == nullptr && model.input_width == model.output_width;
+  const float* target = x_is_target ? span.x : span.target;
   if (target == nullptr) return row;
   const std::vector<T> x = Floats<T>(target, input, model.output_width);
   if (model.loss.element == LossElement::kBce) {
