@@ -1,0 +1,195 @@
+// A server in this process over a fake engine: what happens at a device fault and in a drain.
+
+#include "server/server.h"
+
+#include <future>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "cvae/v1/cvae.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+#include "tests/kernels/model/model_file.h"
+
+namespace cvae {
+namespace {
+
+using grpc::health::v1::HealthCheckResponse;
+
+// Holds every run until it is told how they end. Thread-safe.
+class Puppet {
+ public:
+  absl::Status Run() {
+    MutexLock lock(mutex_);
+    ++running_;
+    changed_.NotifyAll();
+    while (!open_) changed_.Wait(mutex_);
+    return outcome_;
+  }
+  void AwaitRunning(int runs) {
+    MutexLock lock(mutex_);
+    while (running_ < runs) changed_.Wait(mutex_);
+  }
+  void LetGo(absl::Status outcome) {
+    MutexLock lock(mutex_);
+    open_ = true;
+    outcome_ = std::move(outcome);
+    changed_.NotifyAll();
+  }
+  void Hold() {
+    MutexLock lock(mutex_);
+    open_ = false;
+    running_ = 0;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = true;  // the warming run passes
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status outcome_ ABSL_GUARDED_BY(mutex_);
+};
+
+class PuppetSession : public Session {
+ public:
+  PuppetSession(Puppet* puppet, size_t bytes) : puppet_(puppet), memory_(bytes) {}
+  absl::Span<std::byte> staging() override { return absl::MakeSpan(memory_); }
+  absl::Status Run(absl::Span<const RowSpan>) override { return puppet_->Run(); }
+
+ private:
+  Puppet* const puppet_;
+  std::vector<std::byte> memory_;
+};
+
+class PuppetEngine : public Engine {
+ public:
+  explicit PuppetEngine(Puppet* puppet) : puppet_(puppet) {}
+  std::shared_ptr<const Model> shared_model() const override { return model_; }
+  EngineInfo Describe() const override { return {"puppet", "strings", "fp32", "fp32.n0"}; }
+  absl::StatusOr<std::unique_ptr<Session>> NewSession(int max_rows) override {
+    return std::make_unique<PuppetSession>(puppet_, StagingBytes(*model_, max_rows));
+  }
+
+ private:
+  Puppet* const puppet_;
+  const std::shared_ptr<const Model> model_ =
+      std::make_shared<const Model>(*ParseModel(*Safetensors::Parse(ReferenceFile().Bytes())));
+};
+
+class ServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ServerOptions options;
+    options.listen = {"127.0.0.1:0"};
+    options.model.lanes = 1;
+    std::vector<ModelToServe> models(1);
+    models[0] = {"m", std::make_unique<PuppetEngine>(&puppet_)};
+    auto server = Server::Start(std::move(models), options);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    auto channel = grpc::CreateChannel(server_->addresses()[0], grpc::InsecureChannelCredentials());
+    stub_ = v1::CvaeService::NewStub(channel);
+    health_ = grpc::health::v1::Health::NewStub(channel);
+    puppet_.Hold();
+    served_ = std::async(std::launch::async, [this] { return server_->ServeUntilStopped(); });
+  }
+
+  std::future<grpc::Status> Generate() {
+    return std::async(std::launch::async, [this] {
+      grpc::ClientContext context;
+      v1::GenerateRequest request;
+      request.add_labels(1);
+      v1::GenerateResponse response;
+      return stub_->Generate(&context, request, &response);
+    });
+  }
+
+  HealthCheckResponse::ServingStatus Health() {
+    grpc::ClientContext context;
+    HealthCheckResponse response;
+    const grpc::Status status = health_->Check(&context, {}, &response);
+    return status.ok() ? response.status() : HealthCheckResponse::UNKNOWN;
+  }
+
+  // Until a call is refused: the server has noticed.
+  grpc::Status AwaitRefusal() {
+    while (true) {
+      grpc::ClientContext context;
+      v1::GetModelResponse response;
+      const grpc::Status status = stub_->GetModel(&context, {}, &response);
+      if (!status.ok()) return status;
+      std::this_thread::yield();
+    }
+  }
+
+  Puppet puppet_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<v1::CvaeService::Stub> stub_;
+  std::unique_ptr<grpc::health::v1::Health::Stub> health_;
+  std::future<absl::Status> served_;
+};
+
+TEST_F(ServerTest, ADrainAnswersWhatItAcceptedAndTakesNothingNew) {
+  EXPECT_EQ(Health(), HealthCheckResponse::SERVING);
+  std::future<grpc::Status> running = Generate();
+  puppet_.AwaitRunning(1);
+  server_->RequestStop();
+  EXPECT_EQ(AwaitRefusal().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
+  puppet_.LetGo(absl::OkStatus());
+  EXPECT_TRUE(running.get().ok());
+  EXPECT_TRUE(served_.get().ok());
+}
+
+TEST_F(ServerTest, AFaultFailsWhatRunsRefusesWhatWaitsAndEndsTheServer) {
+  std::future<grpc::Status> running = Generate();
+  puppet_.AwaitRunning(1);
+  std::future<grpc::Status> waiting = Generate();
+  puppet_.LetGo(absl::InternalError("the device fell off the bus"));
+  const grpc::Status failed = running.get();
+  EXPECT_EQ(failed.error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(failed.error_message(), "the device fell off the bus");
+  // Queued in time or refused at the door, or launched on the broken device: never answered as if nothing were.
+  EXPECT_FALSE(waiting.get().ok());
+  EXPECT_EQ(served_.get().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(ServerTest, AWatchIsToldOfEveryChange) {
+  grpc::ClientContext context;
+  auto watch = health_->Watch(&context, {});
+  HealthCheckResponse response;
+  ASSERT_TRUE(watch->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::SERVING);
+  std::future<grpc::Status> running = Generate();
+  puppet_.AwaitRunning(1);
+  server_->RequestStop();
+  ASSERT_TRUE(watch->Read(&response));
+  EXPECT_EQ(response.status(), HealthCheckResponse::NOT_SERVING);
+  puppet_.LetGo(absl::OkStatus());
+  EXPECT_FALSE(watch->Read(&response));
+  EXPECT_EQ(watch->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_TRUE(running.get().ok());
+  EXPECT_TRUE(served_.get().ok());
+}
+
+TEST(Server, ATakenPortIsRefusedWithTheAddress) {
+  Puppet puppet;
+  const auto start = [&puppet](const std::string& address) {
+    ServerOptions options;
+    options.listen = {address};
+    std::vector<ModelToServe> models(1);
+    models[0] = {"m", std::make_unique<PuppetEngine>(&puppet)};
+    return Server::Start(std::move(models), options);
+  };
+  auto first = start("127.0.0.1:0");
+  ASSERT_TRUE(first.ok());
+  const auto second = start((*first)->addresses()[0]);
+  EXPECT_THAT(std::string(second.status().message()), testing::HasSubstr((*first)->addresses()[0]));
+}
+
+}  // namespace
+}  // namespace cvae
