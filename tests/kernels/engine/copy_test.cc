@@ -35,8 +35,9 @@ TEST(CopyFinite, CopiesEveryBitAndNothingBeyond) {
     const std::vector<float> from = Finite(count);
     std::vector<float> to(count + 1, 42.0f);
     EXPECT_EQ(CopyFinite(to.data(), from.data(), count), count);
-    EXPECT_EQ(std::memcmp(to.data(), from.data(), count * sizeof(float)), 0) << count;
     EXPECT_EQ(to[count], 42.0f);
+    if (count == 0) continue;  // from is null then, which memcmp may not be given
+    EXPECT_EQ(std::memcmp(to.data(), from.data(), count * sizeof(float)), 0) << count;
   }
 }
 
