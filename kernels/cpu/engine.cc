@@ -87,7 +87,12 @@ class CpuEngine final : public Engine {
   std::shared_ptr<const Model> shared_model() const override { return model_; }
 
   EngineInfo Describe() const override {
-    return {"cpu", DeviceName(kernels_, threads_), "fp32", absl::StrCat("fp32.n", kNumericsRevision)};
+    EngineInfo info;
+    info.engine = "cpu";
+    info.device = DeviceName(kernels_, threads_);
+    info.precision = "fp32";
+    info.revision = absl::StrCat("fp32.n", kNumericsRevision);
+    return info;
   }
 
   absl::StatusOr<std::unique_ptr<Session>> NewSession(int max_rows) override {

@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 using cpu::kBlockRows;
-using cpu::Network;
+using cpu::PackedNetwork;
 using cpu::Plan;
 using cpu::RowInput;
 using cpu::RowRef;
@@ -56,7 +56,7 @@ void ActivateRows(Activation activation, int rows, int width, float* data, int s
 }
 
 // The concatenation of a row in memory, for layer lists that do not begin with a linear.
-void CopyTogether(const Plan& plan, const Network& network, const RowInput& row, float* out) {
+void CopyTogether(const Plan& plan, const PackedNetwork& network, const RowInput& row, float* out) {
   std::memcpy(out, row.dense, network.dense * sizeof(float));
   for (size_t part = 0; part < plan.condition.size(); ++part) {
     const cpu::ConditionColumns& columns = plan.condition[part];
@@ -71,7 +71,8 @@ void CopyTogether(const Plan& plan, const Network& network, const RowInput& row,
 }
 
 // Runs a network over `count` rows, up to the activation of its output; returns its output, [count, scratch.stride].
-const float* RunNetwork(const Plan& plan, const Network& network, int count, const RowInput* rows, Scratch& scratch) {
+const float* RunNetwork(const Plan& plan, const PackedNetwork& network, int count, const RowInput* rows,
+                        Scratch& scratch) {
   const bool begins_with_linear = !network.stages.empty() && network.stages.front().linear != nullptr;
   const size_t stride = scratch.stride;
   int width = network.in;

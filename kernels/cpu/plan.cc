@@ -1,8 +1,8 @@
 #include "kernels/cpu/plan.h"
 
 #include <algorithm>
-#include <cstring>
-#include <utility>
+
+#include "kernels/network.h"
 
 namespace cvae::cpu {
 namespace {
@@ -13,33 +13,18 @@ hwy::AlignedFreeUniquePtr<float[]> Zeros(size_t count) {
   return floats;
 }
 
-// The stages of a layer list; `head` linears, if any, end it together.
-Network MakeNetwork(const Layers& layers, int dense, int condition, const std::vector<const Linear*>& head) {
-  Network network;
-  network.dense = dense;
-  network.in = dense + condition;
-  network.out = network.in;
-  const auto add_linear = [&network](const std::vector<const Linear*>& linears) {
-    network.stages.push_back({std::make_unique<PackedLinear>(Pack(linears)), Activation::kIdentity});
-    network.out = network.stages.back().linear->out;
-  };
-  for (const Operation& operation : layers) {
-    if (const auto* linear = std::get_if<Linear>(&operation)) {
-      add_linear({linear});
-    } else {
-      const Activation activation = std::get<Activation>(operation);
-      const bool fits = !network.stages.empty() && network.stages.back().activation == Activation::kIdentity;
-      if (!fits) network.stages.emplace_back();
-      network.stages.back().activation = activation;
-    }
-  }
-  if (!head.empty()) add_linear(head);
-  if (!network.stages.empty()) {
-    network.output = std::exchange(network.stages.back().activation, Activation::kIdentity);
-  }
-  network.max_width = PaddedWidth(network.in);
-  for (const Stage& stage : network.stages) {
-    if (stage.linear != nullptr) network.max_width = std::max(network.max_width, PaddedWidth(stage.linear->out));
+PackedNetwork PackNetwork(const Network& from) {
+  PackedNetwork network;
+  network.dense = from.dense;
+  network.in = from.in;
+  network.out = from.out;
+  network.output = from.output;
+  network.max_width = PaddedWidth(from.in);
+  for (const NetworkStage& stage : from.stages) {
+    network.stages.push_back({nullptr, stage.activation});
+    if (stage.linears.empty()) continue;
+    network.stages.back().linear = std::make_unique<PackedLinear>(Pack(stage.linears));
+    network.max_width = std::max(network.max_width, PaddedWidth(stage.out));
   }
   return network;
 }
@@ -72,11 +57,8 @@ Plan::Plan(const Model& model)
       latent_width(model.latent_width),
       output_width(model.output_width),
       bce(model.loss.element == LossElement::kBce) {
-  if (model.encoder) {
-    encoder = MakeNetwork(model.encoder->layers, model.input_width, model.condition_width,
-                          {&model.encoder->mu, &model.encoder->logvar});
-  }
-  decoder = MakeNetwork(model.decoder, model.latent_width, model.condition_width, {});
+  if (model.encoder) encoder = PackNetwork(EncoderNetwork(model));
+  decoder = PackNetwork(DecoderNetwork(model));
   int column = 0;
   for (const ConditionPart& part : model.condition) {
     condition.push_back({column, part.width});

@@ -37,7 +37,7 @@ struct Stage {
 
 // A layer list. Its first stage reads a concatenation, [x, y] or [z, y]: without making it in memory if the stage has a
 // linear, else copied together.
-struct Network {
+struct PackedNetwork {
   int in = 0;     // width of the concatenation
   int dense = 0;  // its columns of x or z; the condition's are the rest
   std::vector<Stage> stages;
@@ -56,8 +56,8 @@ struct Plan {
   explicit Plan(const Model& model);
 
   bool has_encoder = false;
-  Network encoder;  // its output: mu and logvar side by side, [2 Z]
-  Network decoder;
+  PackedNetwork encoder;  // its output: mu and logvar side by side, [2 Z]
+  PackedNetwork decoder;
   std::vector<ConditionColumns> condition;
   int input_width = 0;      // D
   int condition_width = 0;  // L

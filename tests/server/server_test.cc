@@ -69,7 +69,7 @@ class PuppetEngine : public Engine {
  public:
   explicit PuppetEngine(Puppet* puppet) : puppet_(puppet) {}
   std::shared_ptr<const Model> shared_model() const override { return model_; }
-  EngineInfo Describe() const override { return {"puppet", "strings", "fp32", "fp32.n0"}; }
+  EngineInfo Describe() const override { return {"puppet", "strings", "fp32", "fp32.n0", "", 1}; }
   absl::StatusOr<std::unique_ptr<Session>> NewSession(int max_rows) override {
     return std::make_unique<PuppetSession>(puppet_, StagingBytes(*model_, max_rows));
   }

@@ -15,7 +15,7 @@
 
 #include "gmock/gmock.h"
 #include "kernels/cpu/forward.h"
-#include "tests/kernels/cpu/models.h"
+#include "tests/kernels/models.h"
 #include "tests/reference/reference.h"
 
 namespace cvae {
@@ -28,37 +28,6 @@ std::unique_ptr<Engine> MakeEngine(const Model& model, int threads, int64_t targ
   auto engine = NewCpuEngine(std::make_shared<const Model>(model), options);
   EXPECT_TRUE(engine.ok()) << engine.status();
   return *std::move(engine);
-}
-
-// The first place where outputs differ, or nothing.
-std::string Difference(const OwnedSpan& got, const OwnedSpan& expected) {
-  static constexpr const char* kNames[] = {"mu", "logvar",         "z",          "x_hat", "recon",
-                                           "kl", "recon_elements", "kl_elements"};
-  const auto a = got.Outputs(), b = expected.Outputs();
-  for (size_t i = 0; i < a.size(); ++i) {
-    for (size_t j = 0; j < a[i]->size(); ++j) {
-      if (std::memcmp(&(*a[i])[j], &(*b[i])[j], sizeof(float)) != 0) {
-        return std::string(kNames[i]) + "[" + std::to_string(j) + "]: " + std::to_string((*a[i])[j]) + ", expected " +
-               std::to_string((*b[i])[j]);
-      }
-    }
-  }
-  return "";
-}
-
-// A copy of the span's inputs and settings, with fresh outputs.
-OwnedSpan Fresh(const OwnedSpan& from, const Model& model) {
-  OwnedSpan copy = from;
-  const auto moved = [](const auto* pointer, auto& vector) { return pointer == nullptr ? nullptr : vector.data(); };
-  copy.span.x = moved(copy.span.x, copy.x);
-  copy.span.eps = moved(copy.span.eps, copy.eps);
-  copy.span.target = moved(copy.span.target, copy.target);
-  copy.span.encode_condition = {moved(from.span.encode_condition.y, copy.y),
-                                moved(from.span.encode_condition.ids, copy.ids)};
-  copy.span.decode_condition =
-      from.decode_y.empty() ? copy.span.encode_condition : Condition{copy.decode_y.data(), nullptr};
-  copy.WantAll(model);
-  return copy;
 }
 
 class CpuEngineTest : public testing::TestWithParam<Shape> {
@@ -119,6 +88,8 @@ TEST_P(CpuEngineTest, DependsNotOnHowARequestIsSplit) {
   whole.span.pass = Pass::kForward;
   whole.x = RandomFloats(random_, size_t{97} * model_.input_width);
   whole.span.x = whole.x.data();
+  whole.target = RandomFloats(random_, size_t{97} * model_.output_width);
+  whole.span.target = whole.target.data();
   whole.span.noise = Noise::kSeed;
   whole.span.samples = 3;
   whole.span.first_sample = 0;
@@ -194,6 +165,8 @@ TEST_P(CpuEngineTest, ANaNStaysInItsRow) {
   clean.span.first_sample = 0;
   clean.x = RandomFloats(random_, size_t{31} * model_.input_width, 0.2f);
   clean.span.x = clean.x.data();
+  clean.target = RandomFloats(random_, size_t{31} * model_.output_width);
+  clean.span.target = clean.target.data();
   clean.y = RandomFloats(random_, size_t{31} * model_.condition_width);
   if (model_.condition_width > 0) clean.span.encode_condition = clean.span.decode_condition = {clean.y.data(), nullptr};
   clean.ids.clear();

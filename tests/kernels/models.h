@@ -1,13 +1,14 @@
 // Models with random weights, and spans over random inputs, for tests of engines.
 
-#ifndef CVAE_TESTS_KERNELS_CPU_MODELS_H_
-#define CVAE_TESTS_KERNELS_CPU_MODELS_H_
+#ifndef CVAE_TESTS_KERNELS_MODELS_H_
+#define CVAE_TESTS_KERNELS_MODELS_H_
 
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Shape {
   Activation hidden = Activation::kRelu;
   Activation output = Activation::kIdentity;
   LossElement element = LossElement::kSquaredError;
+  int target = 0;  // output width, where it is not the input's
 };
 
 inline std::vector<float> RandomFloats(std::mt19937& random, size_t count, float scale = 1) {
@@ -46,7 +48,8 @@ inline Model RandomModel(const Shape& shape) {
   std::mt19937 random(static_cast<uint32_t>(std::strlen(shape.name)) * 977 + shape.input);
   Model model;
   model.name = shape.name;
-  model.input_width = model.output_width = shape.input;
+  model.input_width = shape.input;
+  model.output_width = shape.target > 0 ? shape.target : shape.input;
   model.latent_width = shape.latent;
   for (const auto& [width, classes] : shape.parts) {
     ConditionPart part;
@@ -72,7 +75,7 @@ inline Model RandomModel(const Shape& shape) {
     if (shape.hidden != Activation::kIdentity) model.decoder.push_back(shape.hidden);
     width = out;
   }
-  model.decoder.push_back(RandomLinear(random, width, shape.input));
+  model.decoder.push_back(RandomLinear(random, width, model.output_width));
   if (shape.output != Activation::kIdentity) model.decoder.push_back(shape.output);
   model.loss.element = shape.element;
   model.loss.logits = shape.output == Activation::kIdentity;
@@ -92,6 +95,7 @@ inline std::vector<Shape> Shapes() {
       {"no condition", 19, {}, {33}, 7, {33}, Activation::kRelu, kId, kBce},
       {"no hidden layer", 23, {{4, true}}, {}, 5, {}},
       {"deep", 40, {{3, false}}, {64, 17, 50}, 9, {50, 17, 64}, kSig, kId},
+      {"another target", 21, {{2, true}}, {40}, 6, {40}, Activation::kRelu, kId, LossElement::kSquaredError, 150},
       {"parts", 30, {{4, true}, {2, false}, {3, true}}, {48, 20}, 12, {20, 48}, Activation::kRelu, kSig},
   };
 }
@@ -173,7 +177,7 @@ inline OwnedSpan RandomSpan(const Model& model, std::mt19937& random, uint32_t c
       span.decode_condition = {owned.decode_y.data(), nullptr};
     }
   }
-  if (span.pass == Pass::kForward && pick(4) == 0) {
+  if (span.pass == Pass::kForward && (pick(4) == 0 || model.output_width != model.input_width)) {
     owned.target = RandomFloats(random, inputs * model.output_width);
     for (float& v : owned.target) v = model.loss.element == LossElement::kBce ? std::fabs(std::fmod(v, 1.0f)) : v;
     span.target = owned.target.data();
@@ -182,6 +186,60 @@ inline OwnedSpan RandomSpan(const Model& model, std::mt19937& random, uint32_t c
   return owned;
 }
 
+// The first place where outputs differ, or nothing.
+inline std::string Difference(const OwnedSpan& got, const OwnedSpan& expected) {
+  static constexpr const char* kNames[] = {"mu", "logvar",         "z",          "x_hat", "recon",
+                                           "kl", "recon_elements", "kl_elements"};
+  const auto a = got.Outputs(), b = expected.Outputs();
+  for (size_t i = 0; i < a.size(); ++i) {
+    for (size_t j = 0; j < a[i]->size(); ++j) {
+      if (std::memcmp(&(*a[i])[j], &(*b[i])[j], sizeof(float)) != 0) {
+        return std::string(kNames[i]) + "[" + std::to_string(j) + "]: " + std::to_string((*a[i])[j]) + ", expected " +
+               std::to_string((*b[i])[j]);
+      }
+    }
+  }
+  return "";
+}
+
+// A copy of the span's inputs and settings, with fresh outputs.
+inline OwnedSpan Fresh(const OwnedSpan& from, const Model& model) {
+  OwnedSpan copy = from;
+  const auto moved = [](const auto* pointer, auto& vector) { return pointer == nullptr ? nullptr : vector.data(); };
+  copy.span.x = moved(copy.span.x, copy.x);
+  copy.span.eps = moved(copy.span.eps, copy.eps);
+  copy.span.target = moved(copy.span.target, copy.target);
+  copy.span.encode_condition = {moved(from.span.encode_condition.y, copy.y),
+                                moved(from.span.encode_condition.ids, copy.ids)};
+  copy.span.decode_condition =
+      from.decode_y.empty() ? copy.span.encode_condition : Condition{copy.decode_y.data(), nullptr};
+  copy.WantAll(model);
+  return copy;
+}
+
+// The spans with their inputs copied into a session's staging memory, as the server gathers them.
+inline std::vector<RowSpan> StageSpans(const Model& model, const std::vector<RowSpan>& spans, Session& session) {
+  std::byte* free = session.staging().data();
+  const auto stage = [&free](const auto*& from, size_t count) {
+    if (from == nullptr) return;
+    std::memcpy(free, from, count * sizeof(*from));
+    from = reinterpret_cast<std::remove_reference_t<decltype(from)>>(free);
+    free += (count * sizeof(*from) + kStagingAlign - 1) / kStagingAlign * kStagingAlign;
+  };
+  std::vector<RowSpan> staged = spans;
+  for (RowSpan& span : staged) {
+    const size_t inputs = span.input_rows();
+    stage(span.x, inputs * model.input_width);
+    stage(span.eps, size_t{span.count} * model.latent_width);
+    stage(span.target, inputs * model.output_width);
+    for (Condition* condition : {&span.encode_condition, &span.decode_condition}) {
+      stage(condition->y, inputs * model.condition_width);
+      stage(condition->ids, inputs * model.condition.size());
+    }
+  }
+  return staged;
+}
+
 }  // namespace cvae
 
-#endif  // CVAE_TESTS_KERNELS_CPU_MODELS_H_
+#endif  // CVAE_TESTS_KERNELS_MODELS_H_
