@@ -60,8 +60,12 @@ ABSL_FLAG(std::string, log_level, "info", "debug, info, warning or error. No pay
 // --- What costs memory and time; no answer depends on these.
 
 ABSL_FLAG(int, threads, 0, "[0, 1024] Threads of the CPU engine. 0: as many as affinity and the cgroup's quota allow.");
+ABSL_FLAG(std::string, gpus, "all", "all, or GPUs by index or UUID, separated by commas. Each holds every model.");
+ABSL_FLAG(std::string, gpu_form, "auto",
+          "Kernels of the CUDA engine: few, tile (one launch; few or many rows a block), layered (a launch a stage), or "
+          "auto: by rows and what fits. For measurements.");
 ABSL_FLAG(int, lanes, 2,
-          "[1, 64] Batches at once, of each model. More overlap copying with computing and take memory.");
+          "[1, 64] Batches at once, of each model on each GPU. More overlap copying with computing and take memory.");
 ABSL_FLAG(int, max_batch_rows, 4096,
           "[1, 2^20] Most rows of a batch; a larger call goes in pieces. Memory is lanes * this.");
 ABSL_FLAG(int, max_queue_rows, 1 << 21,
@@ -180,12 +184,16 @@ absl::StatusOr<Configuration> ReadFlags() {
     configuration.models.push_back(ParseModelFlag(text));
   if (configuration.models.empty())
     return OutOfRange("model", "none", "at least one [NAME=]PATH of a safetensors file");
-  configuration.engine = absl::GetFlag(FLAGS_engine);
-  CVAE_RETURN_IF_ERROR(OneOf("engine", configuration.engine, {"auto", "cuda", "cpu"}));
+  EngineChoice& engine = configuration.engine;
+  engine.engine = absl::GetFlag(FLAGS_engine);
+  CVAE_RETURN_IF_ERROR(OneOf("engine", engine.engine, {"auto", "cuda", "cpu"}));
+  engine.gpus = absl::GetFlag(FLAGS_gpus);
+  engine.gpu_form = absl::GetFlag(FLAGS_gpu_form);
+  CVAE_RETURN_IF_ERROR(OneOf("gpu_form", engine.gpu_form, {"auto", "few", "tile", "layered"}));
+  engine.threads = static_cast<int>(CVAE_IN_RANGE(threads, 0, 1024));
   CVAE_RETURN_IF_ERROR(OneOf("precision", absl::GetFlag(FLAGS_precision), {"fp32"}));
   configuration.log_level = absl::GetFlag(FLAGS_log_level);
   CVAE_RETURN_IF_ERROR(OneOf("log_level", configuration.log_level, {"debug", "info", "warning", "error"}));
-  configuration.threads = static_cast<int>(CVAE_IN_RANGE(threads, 0, 1024));
   CVAE_RETURN_IF_ERROR(error);
   CVAE_ASSIGN_OR_RETURN(configuration.server, ReadServerOptions());
   return configuration;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kernels/choose_engine.h"
 #include "server/server.h"
 
 namespace cvae {
@@ -20,8 +21,7 @@ struct ModelFlag {
 // What the command line asks for, checked.
 struct Configuration {
   std::vector<ModelFlag> models;
-  std::string engine;  // "auto", "cuda" or "cpu"
-  int threads = 0;     // of the CPU engine; 0: as many as affinity and quota allow
+  EngineChoice engine;
   std::string log_level;
   ServerOptions server;
 };

@@ -15,7 +15,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "grpc/support/log.h"
-#include "kernels/cpu/engine.h"
 #include "kernels/model/model.h"
 #include "kernels/probe.h"
 #include "server/flags.h"
@@ -34,32 +33,30 @@ void StartLog(const std::string& level) {
   gpr_set_log_function([](gpr_log_func_args* args) { spdlog::debug("grpc: {}", args->message); });
 }
 
-absl::StatusOr<std::unique_ptr<Engine>> NewEngine(const Configuration& configuration,
-                                                  std::shared_ptr<const Model> model) {
-  if (configuration.engine == "cuda") {
-    return absl::FailedPreconditionError("--engine=cuda: this build has no CUDA engine; use --engine=cpu");
-  }
-  if (configuration.engine == "auto") spdlog::warn("--engine=auto: this build has no CUDA engine, serving on the CPU");
-  CpuEngineOptions options;
-  options.threads = configuration.threads;
-  return NewCpuEngine(std::move(model), options);
+// Said once, whatever the number of models.
+void LogFallback(const std::string& reason) {
+  static bool said = false;
+  if (!said && !reason.empty()) spdlog::warn("--engine=auto: SERVING ON THE CPU: {}", reason);
+  said |= !reason.empty();
 }
 
-absl::StatusOr<ModelToServe> Load(const ModelFlag& flag, const Configuration& configuration) {
+absl::StatusOr<ModelToServe> Load(const ModelFlag& flag, const EngineChoice& choice) {
   CVAE_ASSIGN_OR_RETURN(Model loaded, LoadModel(flag.path));
   const auto model = std::make_shared<const Model>(std::move(loaded));
   ModelToServe served;
   served.name = !flag.name.empty()     ? flag.name
                 : !model->name.empty() ? model->name
                                        : std::filesystem::path(flag.path).stem().string();
-  CVAE_ASSIGN_OR_RETURN(served.engine, NewEngine(configuration, model));
+  CVAE_ASSIGN_OR_RETURN(ChosenEngine chosen, ChooseEngine(model, choice));
+  LogFallback(chosen.fallback);
+  served.engine = std::move(chosen.engine);
   if (absl::Status status = ReplayProbe(*served.engine); !status.ok()) {
     return absl::Status(status.code(), absl::StrCat(flag.path, ": ", status.message()));
   }
   const EngineInfo info = served.engine->Describe();
-  spdlog::info("model {}: {} D={} L={} Z={} O={} on {} ({}), {}", served.name, flag.path, model->input_width,
+  spdlog::info("model {}: {} D={} L={} Z={} O={} on {} ({}), {}{}{}", served.name, flag.path, model->input_width,
                model->condition_width, model->latent_width, model->output_width, info.engine, info.device,
-               info.precision);
+               info.precision, info.plan.empty() ? "" : "; ", info.plan);
   return served;
 }
 
@@ -98,7 +95,7 @@ absl::Status Serve(int argc, char** argv) {
   LogMemory(configuration);
   std::vector<ModelToServe> models;
   for (const ModelFlag& flag : configuration.models) {
-    CVAE_ASSIGN_OR_RETURN(ModelToServe model, Load(flag, configuration));
+    CVAE_ASSIGN_OR_RETURN(ModelToServe model, Load(flag, configuration.engine));
     models.push_back(std::move(model));
   }
   CVAE_ASSIGN_OR_RETURN(std::unique_ptr<Server> server, Server::Start(std::move(models), configuration.server));

@@ -37,9 +37,11 @@ absl::StatusOr<std::unique_ptr<ServedModel>> ServedModel::Start(std::string name
                                                                 Options options) {
   std::shared_ptr<const Model> model = engine->shared_model();
   ModelFacts facts(std::move(name), VersionOf(*model, engine->Describe()), model, options.limits);
-  const int lanes = options.lanes;
+  const int lanes_a_device = options.lanes;
   const int max_batch_rows = options.batcher.max_batch_rows;
   std::unique_ptr<ServedModel> served(new ServedModel(std::move(facts), std::move(engine), std::move(options)));
+  // An engine deals its sessions out to its devices in turn.
+  const int lanes = lanes_a_device * served->engine_info_.devices;
   for (int i = 0; i < lanes; ++i) {
     CVAE_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, served->engine_->NewSession(max_batch_rows));
     CVAE_RETURN_IF_ERROR(Warm(*model, *session));

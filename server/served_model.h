@@ -21,7 +21,7 @@ namespace cvae {
 class ServedModel {
  public:
   struct Options {
-    int lanes = 2;
+    int lanes = 2;  // on each device of the engine
     Batcher::Options batcher;
     CallLimits limits;
     std::function<void(const absl::Status&)> on_fault;  // a lane's engine failed; called on that lane's thread

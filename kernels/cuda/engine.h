@@ -19,7 +19,7 @@ struct CudaEngineOptions {
 };
 
 // Uploads the model's weights to each GPU; sessions are spread over them in turn. FAILED_PRECONDITION if there is no
-// GPU that can be used, or the form does not fit the model; INVALID_ARGUMENT for options that do not exist;
+// GPU that can be used; INVALID_ARGUMENT for options that do not exist or a form that does not fit the model;
 // RESOURCE_EXHAUSTED, with needed and free bytes, if the weights do not fit.
 absl::StatusOr<std::unique_ptr<Engine>> NewCudaEngine(std::shared_ptr<const Model> model,
                                                       CudaEngineOptions options = {});

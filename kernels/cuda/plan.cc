@@ -81,7 +81,7 @@ Form FormOf(const Plan& plan, ForcedForm forced, int rows) {
 
 absl::Status CheckForced(const Plan& plan, ForcedForm forced) {
   if ((forced == ForcedForm::kFew && !plan.few_fits) || (forced == ForcedForm::kTile && !plan.tile_fits)) {
-    return absl::FailedPreconditionError(absl::StrCat("the model does not fit one launch of ",
+    return absl::InvalidArgumentError(absl::StrCat("the model does not fit one launch of ",
                                                       forced == ForcedForm::kFew ? kFewRows : kTileRows,
                                                       " rows a block on this GPU; it can run layered"));
   }

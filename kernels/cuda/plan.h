@@ -41,7 +41,7 @@ Plan MakePlan(const Network* encoder, const Network& decoder, const DeviceLimits
 // The form of a batch of `rows` rows. REQUIRES that a forced form fits.
 Form FormOf(const Plan& plan, ForcedForm forced, int rows);
 
-// FAILED_PRECONDITION if the form does not fit the model.
+// INVALID_ARGUMENT if the form does not fit the model.
 absl::Status CheckForced(const Plan& plan, ForcedForm forced);
 
 // For the log: "one launch (4 rows a block up to 2112 rows, else 64)".

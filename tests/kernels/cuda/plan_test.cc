@@ -39,7 +39,7 @@ TEST(PlanTest, WhatDoesNotFitABlockRunsLayered) {
   EXPECT_FALSE(plan.tile_fits);
   EXPECT_EQ(FormOf(plan, ForcedForm::kAuto, 1), Form::kFew);
   EXPECT_EQ(FormOf(plan, ForcedForm::kAuto, 65536), Form::kLayered);
-  EXPECT_EQ(CheckForced(plan, ForcedForm::kTile).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(CheckForced(plan, ForcedForm::kTile).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(CheckForced(plan, ForcedForm::kLayered).ok());
 }
 
