@@ -32,7 +32,8 @@ absl::StatusOr<ChosenEngine> ChooseEngine(std::shared_ptr<const Model> model, co
       return chosen;
     }
     if (choice.engine == "cuda" || !absl::IsFailedPrecondition(cuda.status())) {
-      return absl::Status(cuda.status().code(), absl::StrCat("--engine=", choice.engine, ": ", cuda.status().message()));
+      return absl::Status(cuda.status().code(),
+                          absl::StrCat("--engine=", choice.engine, ": ", cuda.status().message()));
     }
     chosen.fallback = std::string(cuda.status().message());
   }

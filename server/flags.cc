@@ -61,9 +61,10 @@ ABSL_FLAG(std::string, log_level, "info", "debug, info, warning or error. No pay
 
 ABSL_FLAG(int, threads, 0, "[0, 1024] Threads of the CPU engine. 0: as many as affinity and the cgroup's quota allow.");
 ABSL_FLAG(std::string, gpus, "all", "all, or GPUs by index or UUID, separated by commas. Each holds every model.");
-ABSL_FLAG(std::string, gpu_form, "auto",
-          "Kernels of the CUDA engine: few, tile (one launch; few or many rows a block), layered (a launch a stage), or "
-          "auto: by rows and what fits. For measurements.");
+ABSL_FLAG(
+    std::string, gpu_form, "auto",
+    "Kernels of the CUDA engine: few, tile (one launch; few or many rows a block), layered (a launch a stage), or "
+    "auto: by rows and what fits. For measurements.");
 ABSL_FLAG(int, lanes, 2,
           "[1, 64] Batches at once, of each model on each GPU. More overlap copying with computing and take memory.");
 ABSL_FLAG(int, max_batch_rows, 4096,

@@ -82,8 +82,8 @@ Form FormOf(const Plan& plan, ForcedForm forced, int rows) {
 absl::Status CheckForced(const Plan& plan, ForcedForm forced) {
   if ((forced == ForcedForm::kFew && !plan.few_fits) || (forced == ForcedForm::kTile && !plan.tile_fits)) {
     return absl::InvalidArgumentError(absl::StrCat("the model does not fit one launch of ",
-                                                      forced == ForcedForm::kFew ? kFewRows : kTileRows,
-                                                      " rows a block on this GPU; it can run layered"));
+                                                   forced == ForcedForm::kFew ? kFewRows : kTileRows,
+                                                   " rows a block on this GPU; it can run layered"));
   }
   return absl::OkStatus();
 }
