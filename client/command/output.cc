@@ -60,7 +60,7 @@ struct Block {
 
 std::string FormatBlock(const Block& block) {
   constexpr char kGap[] = "…";
-  constexpr int kWidth = 11;
+  constexpr int kWidth = 13;  // a space before the widest: column_recon, -1.2346e-38
   const auto pad = [](const std::string& cell, int shown_width) {
     return std::string(std::max(0, kWidth - shown_width), ' ') + cell;
   };
@@ -201,7 +201,7 @@ std::string FormatTable(const Answer& answer) {
 std::string FormatSummary(const Answer& answer) {
   std::string text;
   for (const auto& [name, tensor] : answer.tensors) {
-    absl::StrAppendFormat(&text, "%-11s[%s]\n", name, absl::StrJoin(tensor.shape, ", "));
+    absl::StrAppendFormat(&text, "%-10s [%s]\n", name, absl::StrJoin(tensor.shape, ", "));
   }
   return text + TermsText(answer);
 }
