@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/safetensors.h"
 #include "client/command/npy.h"
+#include "client/command/output.h"
 #include "client/command/picture.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -196,6 +197,15 @@ TEST_F(CommandTest, Generate) {
             "rows.npy: generate takes no rows; a condition is --labels FILE, --y FILE or --part");
 }
 
+TEST_F(CommandTest, ColumnsStayApartHoweverWide) {
+  EXPECT_NE(Good("loss --in %rows.safetensors --mean --per-column --out %columns.safetensors").find("column_recon ["),
+            std::string::npos);
+  Answer answer;
+  answer.tensors = {{"mu", {DType::kF32, {1, 3}, Bytes({-1.2345678e-38f, -1.2345678e-38f, -1.2345678e-38f})}}};
+  EXPECT_NE(FormatTable(answer).find("  -1.2346e-38  -1.2346e-38  -1.2346e-38\n"), std::string::npos)
+      << FormatTable(answer);
+}
+
 TEST_F(CommandTest, EncodeThenDecodeThroughEveryFormat) {
   const auto z = Json("encode --in %rows.safetensors")["mu"];
   for (const std::string out : {"z.csv", "z.npy", "z.safetensors"}) {
@@ -242,7 +252,7 @@ TEST_F(CommandTest, TablesAreElidedAndAligned) {
   EXPECT_EQ(all[2].size(), all[1].size());
   EXPECT_NE(all[1].find("…"), std::string::npos);
   EXPECT_NE(all[10].find("…"), std::string::npos);
-  EXPECT_EQ(all[13].substr(0, 11), "         39");
+  EXPECT_EQ(all[13].substr(0, 13), "           39");
 }
 
 TEST_F(CommandTest, PicturesOfReconstructionsThenOfGeneratedRows) {
