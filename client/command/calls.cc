@@ -1,6 +1,7 @@
 #include "client/command/calls.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,9 +56,6 @@ class Builder {
     if (model_.label_dim() == 0 && options_.rows == 0) {
       return absl::InvalidArgumentError("how many rows? --rows N, as the model takes no condition");
     }
-    if (model_.label_dim() > 0 && inputs_.condition.empty()) {
-      return absl::InvalidArgumentError("under which condition? --labels, --y or --part");
-    }
     CVAE_RETURN_IF_ERROR(SetNoise(request));
     request.set_rows(options_.rows);
     request.set_samples_per_row(options_.samples);
@@ -76,12 +74,19 @@ class Builder {
     request.set_model(model_.name());
     request.set_first_row(options_.first_row);
     request.set_finite(NonFinite() ? v1::Matrix::PROPAGATE : v1::Matrix::REJECT);
+    if (model_.label_dim() > 0 && inputs_.condition.empty()) {
+      return absl::InvalidArgumentError("under which condition? --labels, --y or --part");
+    }
     CVAE_ASSIGN_OR_RETURN(v1::Condition condition, FitCondition(inputs_.condition, model_, rows, NonFinite()));
     rows_ = rows;
     if (rows_ == 0) {
       CVAE_ASSIGN_OR_RETURN(rows_, rows::Count(condition, model_));
     }
     if (rows_ > 0) CVAE_RETURN_IF_ERROR(rows::Check("", condition, rows_));
+    if (options_.first_row > std::numeric_limits<uint64_t>::max() - rows_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--first-row: got ", options_.first_row, ", with ", rows_, " rows it exceeds 2^64 - 1"));
+    }
     rows::MoveCondition(condition, request);
     return request;
   }

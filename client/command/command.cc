@@ -47,6 +47,9 @@ absl::Status WriteAnswer(const Options& options, const v1::GetModelResponse& mod
 }
 
 absl::Status RunRows(const Client& client, const Options& options, const Inputs& inputs, const Terminal& terminal) {
+  for (const std::string& path : {options.out, options.picture}) {
+    if (!path.empty()) CVAE_RETURN_IF_ERROR(CheckWritable(path));
+  }
   v1::GetModelRequest request;
   request.set_model(options.model);
   CVAE_ASSIGN_OR_RETURN(const v1::GetModelResponse model, client.GetModel(request));

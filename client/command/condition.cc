@@ -1,5 +1,6 @@
 #include "client/command/condition.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,12 @@ absl::StatusOr<v1::Part> FitPart(const Array& array, const v1::ConditionPart& pa
 
 absl::Status FitParts(const std::map<std::string, Array>& arrays, const v1::GetModelResponse& model, uint64_t rows,
                       bool allow_non_finite, v1::Condition& condition) {
+  for (const auto& [given, array] : arrays) {
+    const auto same = [&name = given](const v1::ConditionPart& part) { return part.name() == name; };
+    if (std::any_of(model.condition().begin(), model.condition().end(), same)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("--part ", Quote(given), ": the model's parts are ", PartNames(model)));
+  }
   for (const v1::ConditionPart& part : model.condition()) {
     const auto array = arrays.find(part.name());
     if (array == arrays.end()) {
@@ -60,11 +67,6 @@ absl::Status FitParts(const std::map<std::string, Array>& arrays, const v1::GetM
     }
     CVAE_ASSIGN_OR_RETURN((*condition.mutable_parts())[part.name()],
                           FitPart(array->second, part, rows, allow_non_finite));
-  }
-  for (const auto& [name, array] : arrays) {
-    if (condition.parts().contains(name)) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("--part ", Quote(name), ": the model's parts are ", PartNames(model)));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -95,30 +96,40 @@ class Parser {
  public:
   Parser(const std::string& origin, absl::string_view text, const std::vector<std::string>& picked,
          bool allow_non_finite)
-      : origin_(origin), picked_names_(picked), allow_non_finite_(allow_non_finite), lines_(text) {}
+      : origin_(origin), text_(text), picked_names_(picked), allow_non_finite_(allow_non_finite), lines_(text) {}
 
   absl::StatusOr<CsvFile> Run() {
+    if (text_.find('\0') != text_.npos) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(origin_, ": holds NUL bytes (is it UTF-16?), expected numbers as text in UTF-8"));
+    }
     absl::string_view line;
     if (!lines_.Next(&line)) return absl::InvalidArgumentError(absl::StrCat(origin_, ": is empty"));
+    const absl::string_view first_line = line;
     if (!SplitFields(line, &fields_)) return BadQuotes();
     columns_ = fields_.size();
     CVAE_RETURN_IF_ERROR(PickColumns());
     if (!IsHeader()) {
       CVAE_RETURN_IF_ERROR(AddRow(line));
     } else {
+      CVAE_RETURN_IF_ERROR(CheckHeader());
       file_.header = fields_;
     }
     while (lines_.Next(&line)) {
       if (!SplitFields(line, &fields_)) return BadQuotes();
       CVAE_RETURN_IF_ERROR(AddRow(line));
     }
-    if (rows_ == 0) return absl::InvalidArgumentError(absl::StrCat(origin_, ": holds a header and no rows"));
+    if (rows_ == 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(origin_, ": holds a header, ", Quoted(first_line), ", and no rows"));
+    }
     return Finish();
   }
 
  private:
   absl::Status BadQuotes() const {
-    return absl::InvalidArgumentError(absl::StrCat(origin_, ", line ", lines_.number(), ": a quote is not closed"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(origin_, ", line ", lines_.number(), ": a quote is not closed, or text follows it"));
   }
 
   // Finds the picked columns in the first line.
@@ -147,6 +158,27 @@ class Parser {
       if (column_pick_[column] < 0 && !ParseNumber(fields_[column]).has_value()) return true;
     }
     return false;
+  }
+
+  // A header may have numbers among its names, 0, 1, 2: whole and each once. Others are those of a row with a mistake
+  // in it, which must not pass for a header and be left out.
+  absl::Status CheckHeader() const {
+    if (named_) return absl::OkStatus();
+    std::set<std::string> numbers;
+    size_t word = columns_, number = columns_;
+    for (size_t column = 0; column < columns_; ++column) {
+      if (column_pick_[column] >= 0) continue;
+      const std::string& field = fields_[column];
+      uint64_t whole = 0;
+      if (!ParseNumber(field).has_value()) {
+        word = std::min(word, column);
+      } else if (!absl::SimpleAtoi(field, &whole) || !numbers.insert(field).second) {
+        number = std::min(number, column);
+      }
+    }
+    if (number == columns_) return absl::OkStatus();
+    return BadField(word, absl::StrCat("is not a number, and column ", number + 1, ", ", Quoted(fields_[number]),
+                                       ", is not of a header"));
   }
 
   absl::Status AddRow(absl::string_view line) {
@@ -191,6 +223,7 @@ class Parser {
   }
 
   const std::string& origin_;
+  const absl::string_view text_;
   const std::vector<std::string>& picked_names_;
   const bool allow_non_finite_;
   Lines lines_;

@@ -1,7 +1,6 @@
 #include "client/command/in_file.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -42,7 +41,7 @@ std::string Names(const Safetensors& file) {
     }
     names.push_back(Quote(name));
   }
-  return absl::StrJoin(names, ", ");
+  return names.empty() ? "none" : absl::StrJoin(names, ", ");
 }
 
 Array TensorArray(const std::string& path, const std::string& name, const Tensor& tensor,
@@ -73,6 +72,15 @@ absl::StatusOr<Array> ReadTensor(const std::string& path, const std::string& ten
   return TensorArray(path, name, *found, file);
 }
 
+// All of it. By read(), which takes an exception of the stream's buffer for an error of the stream.
+absl::StatusOr<std::string> ReadStream(const std::string& name, std::istream& stream) {
+  std::string text;
+  std::vector<char> buffer(1 << 16);
+  while (stream.read(buffer.data(), buffer.size()) || stream.gcount() > 0) text.append(buffer.data(), stream.gcount());
+  if (stream.bad()) return absl::UnknownError(absl::StrCat(name, ": cannot be read"));
+  return text;
+}
+
 }  // namespace
 
 bool NamesFile(const std::string& text) {
@@ -99,7 +107,7 @@ absl::StatusOr<InFile> InFile::Open(const std::string& path, const std::vector<s
     CVAE_ASSIGN_OR_RETURN(std::string bytes, ReadFile(path));
     CVAE_ASSIGN_OR_RETURN(file.csv_.numbers, ParseNpy(path, std::move(bytes)));
   } else if (path == "-") {
-    const std::string text(std::istreambuf_iterator<char>(standard_input), {});
+    CVAE_ASSIGN_OR_RETURN(const std::string text, ReadStream(file.path_, standard_input));
     CVAE_ASSIGN_OR_RETURN(file.csv_, ParseCsv(file.path_, text, picked, allow_non_finite));
   } else if (IsCsv(path)) {
     CVAE_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));

@@ -65,7 +65,9 @@ absl::StatusOr<Header> ParseDictionary(const std::string& origin, const std::str
   header.fortran = *fortran == "True";
   for (absl::string_view field : absl::StrSplit(*shape, ',', absl::SkipWhitespace())) {
     uint64_t size = 0;
-    if (!absl::SimpleAtoi(field, &size)) return Error(origin, absl::StrCat("has the shape (", *shape, ")"));
+    if (!absl::SimpleAtoi(field, &size)) {
+      return Error(origin, absl::StrCat("has the shape ", Quote(*shape), ", expected whole numbers"));
+    }
     header.shape.push_back(size);
   }
   return header;
@@ -75,7 +77,8 @@ absl::StatusOr<Header> ParseHeader(const std::string& origin, const std::string&
   if (bytes.compare(0, kMagicSize, kMagic) != 0) {
     return Error(origin, "is no .npy file (it does not begin with \"\\x93NUMPY\"): numpy.save(path, array) makes one");
   }
-  const int version = bytes.size() > kMagicSize ? static_cast<unsigned char>(bytes[kMagicSize]) : 0;
+  if (bytes.size() == kMagicSize) return Error(origin, "ends within its header");
+  const int version = static_cast<unsigned char>(bytes[kMagicSize]);
   if (version < 1 || version > 3) return Error(origin, absl::StrCat("has version ", version, ", expected 1 to 3"));
   const size_t length_size = version == 1 ? 2 : 4;
   const size_t begin = kMagicSize + 2 + length_size;
@@ -138,8 +141,8 @@ absl::StatusOr<Array> ParseNpy(const std::string& origin, std::string bytes) {
   const auto elements = Elements(header.shape);
   const size_t data_bytes = bytes.size() - header.data_begin;
   if (!elements.has_value() || data_bytes % size != 0 || data_bytes / size != *elements) {
-    return Error(origin, absl::StrCat("holds ", data_bytes, " bytes of numbers, its shape (",
-                                      absl::StrJoin(header.shape, ", "), ") of ", header.descr, " says otherwise"));
+    return Error(origin, absl::StrCat("holds ", data_bytes, " bytes of numbers, its header says ",
+                                      ToString(Tensor{dtype, header.shape, {}})));
   }
   const absl::string_view data = absl::string_view(bytes).substr(header.data_begin);
   const bool swap = header.fortran && header.shape.size() > 1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -35,7 +36,7 @@ constexpr char kPicture[] = "Picture";
 
 using Setter = std::function<absl::Status(Options&, const std::string&)>;
 
-absl::Status Expected(const char* what, const std::string& got) {
+absl::Status Expected(absl::string_view what, const std::string& got) {
   return absl::InvalidArgumentError(absl::StrCat("got ", Quote(got), ", expected ", what));
 }
 
@@ -58,9 +59,10 @@ Setter Switch(bool Options::*member) {
 template <typename Member>
 Setter Number(Member Options::*member, uint64_t least) {
   return [member, least](Options& options, const std::string& value) {
-    std::conditional_t<std::is_same_v<Member, uint32_t>, uint32_t, uint64_t> number = 0;
+    using Unsigned = std::conditional_t<std::is_same_v<Member, uint32_t>, uint32_t, uint64_t>;
+    Unsigned number = 0;
     if (!absl::SimpleAtoi(value, &number) || number < least) {
-      return Expected(least == 0 ? "a whole number, 0 or more" : "a whole number, 1 or more", value);
+      return Expected(absl::StrCat("a whole number from ", least, " to ", std::numeric_limits<Unsigned>::max()), value);
     }
     options.*member = number;
     return absl::OkStatus();

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -64,6 +65,17 @@ absl::Status WriteFile(const std::string& path, absl::string_view bytes) {
   if (status.ok() && rename(temporary.c_str(), target.c_str()) != 0) status = Error(path, errno);
   if (!status.ok()) unlink(temporary.c_str());
   return status;
+}
+
+absl::Status CheckWritable(const std::string& path) {
+  const std::string target = Resolve(path);
+  struct stat existing;
+  const bool exists = stat(target.c_str(), &existing) == 0;
+  if (exists && S_ISDIR(existing.st_mode)) return Error(path, EISDIR);
+  // A file is replaced in its folder, anything else is written to.
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  const std::string written = exists && !S_ISREG(existing.st_mode) ? target : folder.empty() ? "." : folder;
+  return access(written.c_str(), W_OK) == 0 ? absl::OkStatus() : Error(path, errno);
 }
 
 }  // namespace cvae

@@ -200,8 +200,9 @@ TEST_F(CommandTest, Generate) {
 TEST_F(CommandTest, ColumnsStayApartHoweverWide) {
   EXPECT_NE(Good("loss --in %rows.safetensors --mean --per-column --out %columns.safetensors").find("column_recon ["),
             std::string::npos);
+  const std::string mu = Bytes({-1.2345678e-38f, -1.2345678e-38f, -1.2345678e-38f});
   Answer answer;
-  answer.tensors = {{"mu", {DType::kF32, {1, 3}, Bytes({-1.2345678e-38f, -1.2345678e-38f, -1.2345678e-38f})}}};
+  answer.tensors = {{"mu", {DType::kF32, {1, 3}, mu}}};
   EXPECT_NE(FormatTable(answer).find("  -1.2346e-38  -1.2346e-38  -1.2346e-38\n"), std::string::npos)
       << FormatTable(answer);
 }
@@ -321,7 +322,10 @@ TEST_F(CommandTest, InputsThatDoNotFitTheModel) {
   EXPECT_EQ(Bad(2, "encode --in %rows.npy --labels three"),
             "--labels: row 0 is \"three\", no class of the model; it has zero, one, two");
   EXPECT_EQ(Bad(2, "encode --in %rows.npy --labels 3"), "--labels: row 0 is 3, the model has 3 classes, 0 to 2");
-  EXPECT_EQ(Bad(2, "encode --in %rows.npy --part tilt=3"), "--part digit=... is missing; the model's parts are digit");
+  EXPECT_EQ(Bad(2, "encode --in %rows.npy --part tilt=3"), "--part \"tilt\": the model's parts are digit");
+  EXPECT_EQ(Bad(2, "encode --in %rows.npy"), "under which condition? --labels, --y or --part");
+  EXPECT_EQ(Bad(2, "encode --in %rows.npy --labels 1 --first-row 18446744073709551614"),
+            "--first-row: got 18446744073709551614, with 5 rows it exceeds 2^64 - 1");
   EXPECT_EQ(Bad(2, "encode --in %rows.npy --part digit=1 --part tilt=3"),
             "--part \"tilt\": the model's parts are digit");
   EXPECT_EQ(Bad(2, "encode --in %rows.npy --y 1,0,0"),
@@ -360,9 +364,22 @@ TEST_F(CommandTest, SeveralParts) {
             "NAME=...");
 }
 
+TEST_F(CommandTest, StandardInputThatCannotBeRead) {
+  // As a file's buffer does it for a directory.
+  struct Unreadable : std::streambuf {
+    int underflow() override { throw std::ios_base::failure("Is a directory"); }
+  } buffer;
+  std::istream in(&buffer);
+  std::ostringstream out, err;
+  EXPECT_EQ(RunCommand({"encode", "--in", "-", "--labels", "1"}, service_.target(), {in, out, err}), 2);
+  EXPECT_EQ(err.str(), "cvae: standard input: cannot be read\n");
+}
+
 TEST_F(CommandTest, OutputThatCannotBeWritten) {
   EXPECT_EQ(Bad(1, "encode --in %rows.safetensors --out %no/out.csv"),
             "no/out.csv: cannot be written: No such file or directory");
+  EXPECT_EQ(Bad(1, "generate --labels 1 --picture %no/out.png --server unix:/no/server"),
+            "no/out.png: cannot be written: No such file or directory");  // before anything is computed
   std::istringstream in;
   std::ostringstream out, err;
   out.setstate(std::ios::badbit);

@@ -87,13 +87,13 @@ TEST(NpyTest, RefusesWhatItCannotRead) {
   EXPECT_EQ(error(std::string("\x93NUMPY\x07\0\0\0", 10)), "a.npy: has version 7, expected 1 to 3");
   EXPECT_EQ(error(std::string("\x93NUMPY\x01\0\xff", 9)), "a.npy: ends within its header");
   EXPECT_EQ(error(std::string("\x93NUMPY\x01\0\xff\0{", 11)), "a.npy: ends within its header");
-  EXPECT_EQ(error("\x93NUMPY"), "a.npy: has version 0, expected 1 to 3");
+  EXPECT_EQ(error("\x93NUMPY"), "a.npy: ends within its header");
   const auto shape = [&](const std::string& text) {
     return error(Npy("{'descr': '<f4', 'fortran_order': False, 'shape': (" + text + "), }", data));
   };
-  EXPECT_EQ(shape("3,"), "a.npy: holds 8 bytes of numbers, its shape (3) of <f4 says otherwise");
-  EXPECT_NE(shape("4294967296, 4294967296").find("says otherwise"), std::string::npos);
-  EXPECT_EQ(shape("-2,"), "a.npy: has the shape (-2,)");
+  EXPECT_EQ(shape("3,"), "a.npy: holds 8 bytes of numbers, its header says F32 [3]");
+  EXPECT_NE(shape("4294967296, 4294967296").find("its header says"), std::string::npos);
+  EXPECT_EQ(shape("-2,"), "a.npy: has the shape \"-2,\", expected whole numbers");
 }
 
 TEST(NpyTest, WritesWhatItReads) {
@@ -153,12 +153,30 @@ TEST(CsvTest, ErrorsNameLineAndColumn) {
   EXPECT_EQ(CsvError("1,2\n3,nan\n"),
             "a.csv, line 2, column 2: \"nan\" is not a finite float32; --allow-non-finite sends it all the same");
   EXPECT_NE(CsvError("1,2\n3,1e39\n").find("line 2, column 2"), std::string::npos);
-  EXPECT_EQ(CsvError("1,2\n\"3,4\n"), "a.csv, line 2: a quote is not closed");
-  EXPECT_EQ(CsvError("1,2\n\"3\"x,4\n"), "a.csv, line 2: a quote is not closed");
+  EXPECT_EQ(CsvError("1,2\n\"3,4\n"), "a.csv, line 2: a quote is not closed, or text follows it");
+  EXPECT_EQ(CsvError("1,2\n\"3\"x,4\n"), "a.csv, line 2: a quote is not closed, or text follows it");
   EXPECT_EQ(CsvError(""), "a.csv: is empty");
   EXPECT_EQ(CsvError("\n# nothing\n"), "a.csv: is empty");
-  EXPECT_EQ(CsvError("a,b\n"), "a.csv: holds a header and no rows");
+  EXPECT_EQ(CsvError("a,b\n"), "a.csv: holds a header, \"a,b\", and no rows");
+  EXPECT_EQ(CsvError("1;2;3\n"), "a.csv: holds a header, \"1;2;3\", and no rows");
+  EXPECT_EQ(CsvError("1,2\r3,4\r"), "a.csv: holds a header, \"1,2\\r3,4\", and no rows");
+  EXPECT_NE(CsvError(std::string("\xff\xfe"
+                                 "1\0,\0"
+                                 "2\0\n\0",
+                                 10))
+                .find("UTF-16"),
+            std::string::npos);
+  EXPECT_NE(CsvError(std::string("1,2\n3,4\0\n", 9)).find("NUL"), std::string::npos);
   EXPECT_TRUE(ParseCsv("a.csv", "1,2\n3,nan\n", {}, true).ok());
+}
+
+TEST(CsvTest, AFirstRowWithAMistakeIsNoHeader) {
+  EXPECT_EQ(CsvError("O.5,0.5\n1,2\n"),
+            "a.csv, line 1, column 1: \"O.5\" is not a number, and column 2, \"0.5\", is not of a header");
+  EXPECT_NE(CsvError("0.5,,0.5\n1,2,3\n").find("line 1, column 2: \"\" is not a number"), std::string::npos);
+  EXPECT_NE(CsvError("0,x,0\n1,2,3\n").find("line 1, column 2"), std::string::npos);
+  EXPECT_NE(CsvError("7,-1,x\n7,2,3\n", {"1"}).find("line 1, column 3"), std::string::npos);
+  for (const char* header : {"0,1,digit\n1,2,3\n", ",0,1\n1,2,3\n"}) EXPECT_EQ(Csv(header).header.size(), 3u) << header;
 }
 
 TEST(CsvTest, AFileOfLabels) {

@@ -73,11 +73,12 @@ TEST(OptionsTest, MistakesAreNamed) {
   EXPECT_EQ(Bad("loss --in a.csv --rows 3"), "--rows belongs to generate; 'cvae loss --help' lists what it takes");
   EXPECT_EQ(Bad("loss --foo 3"), "--foo is not known; 'cvae loss --help' lists what it takes");
   EXPECT_EQ(Bad("loss --per-row=1"), "--per-row: takes no value");
-  EXPECT_EQ(Bad("loss --seed -1"), "--seed: got \"-1\", expected a whole number, 0 or more");
+  EXPECT_EQ(Bad("loss --seed -1"), "--seed: got \"-1\", expected a whole number from 0 to 18446744073709551615");
   EXPECT_EQ(Bad("loss --seed 18446744073709551616"),
-            "--seed: got \"18446744073709551616\", expected a whole number, 0 or more");
-  EXPECT_EQ(Bad("loss --samples 0"), "--samples: got \"0\", expected a whole number, 1 or more");
-  EXPECT_EQ(Bad("loss --samples 4294967296"), "--samples: got \"4294967296\", expected a whole number, 1 or more");
+            "--seed: got \"18446744073709551616\", expected a whole number from 0 to 18446744073709551615");
+  EXPECT_EQ(Bad("loss --samples 0"), "--samples: got \"0\", expected a whole number from 1 to 4294967295");
+  EXPECT_EQ(Bad("loss --samples 4294967296"),
+            "--samples: got \"4294967296\", expected a whole number from 1 to 4294967295");
   EXPECT_EQ(Bad("loss --in a.csv --seed 1 --mean"), "--seed, --mean and --eps exclude each other");
   EXPECT_EQ(Bad("loss --in a.csv --labels 1 --y b.npy"), "--labels, --y and --part exclude each other");
   EXPECT_EQ(Bad("loss --part digit"), "--part: got \"digit\", expected NAME=LIST, NAME=FILE or NAME=@NAME");
