@@ -63,4 +63,13 @@ absl::StatusOr<Json> ParseJson(std::string_view text, int max_depth) {
   }
 }
 
+bool IsUtf8(std::string_view text) {
+  try {
+    Json(std::string(text)).dump();
+    return true;
+  } catch (const Json::type_error&) {
+    return false;
+  }
+}
+
 }  // namespace cvae

@@ -17,6 +17,9 @@ using Json = nlohmann::json;
 // memory: bound its size first.
 absl::StatusOr<Json> ParseJson(std::string_view text, int max_depth = 32);
 
+// Is it UTF-8, well-formed (the only strings that JSON and protobuf take)?
+bool IsUtf8(std::string_view text);
+
 // A parser's complaint in printable ASCII, cut to a sane length, without the library's own prefix.
 std::string JsonErrorText(const nlohmann::detail::exception& error);
 

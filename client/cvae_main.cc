@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/standard_streams.h"
 #include "client/command/command.h"
+
+CVAE_OPEN_STANDARD_STREAMS;
 
 int main(int argc, char** argv) {
   setenv("GRPC_VERBOSITY", "NONE", 0);  // errors are told by the command, in one line

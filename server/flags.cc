@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "absl/flags/flag.h"
 #include "absl/flags/parse.h"
@@ -87,8 +88,12 @@ ABSL_FLAG(int, posted_calls, 16, "[1, 1024] Calls of each method that wait on ea
 namespace cvae {
 namespace {
 
+absl::Status OutOfRange(absl::string_view flag, absl::string_view got, absl::string_view expected) {
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, ": got ", got, ", expected ", expected));
+}
+
 // "--NAME=a --NAME b" -> "--NAME=a\nb", for flags that may be repeated.
-std::vector<std::string> JoinRepeated(int argc, char** argv, const std::vector<std::string>& names) {
+absl::StatusOr<std::vector<std::string>> JoinRepeated(int argc, char** argv, const std::vector<std::string>& names) {
   std::vector<std::string> arguments;
   std::map<std::string, std::vector<std::string>> values;
   for (int i = 0; i < argc; ++i) {
@@ -100,7 +105,8 @@ std::vector<std::string> JoinRepeated(int argc, char** argv, const std::vector<s
         if (absl::StartsWith(argument, dashes + "=")) {
           values[name].push_back(argument.substr(dashes.size() + 1));
           taken = true;
-        } else if (argument == dashes && i + 1 < argc) {
+        } else if (argument == dashes) {
+          if (i + 1 == argc || argv[i + 1][0] == '-') return OutOfRange(name, "nothing", "a value after it");
           values[name].push_back(argv[++i]);
           taken = true;
         }
@@ -113,10 +119,6 @@ std::vector<std::string> JoinRepeated(int argc, char** argv, const std::vector<s
                      absl::StrCat("--", name, "=", absl::StrJoin(given, std::string(1, kJoin))));
   }
   return arguments;
-}
-
-absl::Status OutOfRange(absl::string_view flag, absl::string_view got, absl::string_view expected) {
-  return absl::InvalidArgumentError(absl::StrCat("--", flag, ": got ", got, ", expected ", expected));
 }
 
 // The value of a flag in [low, high]; else the first such error stays in `error`.
@@ -134,10 +136,11 @@ absl::Status OneOf(absl::string_view name, const std::string& value, const std::
 }
 
 // NAME=PATH, where NAME has no slash; else all of it is the path.
-ModelFlag ParseModelFlag(const std::string& text) {
+absl::StatusOr<ModelFlag> ParseModelFlag(const std::string& text) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || text.find('/') < equals) return {"", text};
-  return {text.substr(0, equals), text.substr(equals + 1)};
+  if (equals == std::string::npos || text.find('/') < equals) return ModelFlag{"", text};
+  if (equals == 0 || equals + 1 == text.size()) return OutOfRange("model", Quote(text), "[NAME=]PATH");
+  return ModelFlag{text.substr(0, equals), text.substr(equals + 1)};
 }
 
 #define CVAE_IN_RANGE(name, low, high) InRange(FLAGS_##name, #name, low, high, &error)
@@ -181,8 +184,10 @@ absl::StatusOr<ServerOptions> ReadServerOptions() {
 absl::StatusOr<Configuration> ReadFlags() {
   absl::Status error;
   Configuration configuration;
-  for (const std::string& text : absl::GetFlag(FLAGS_model).values)
-    configuration.models.push_back(ParseModelFlag(text));
+  for (const std::string& text : absl::GetFlag(FLAGS_model).values) {
+    CVAE_ASSIGN_OR_RETURN(ModelFlag model, ParseModelFlag(text));
+    configuration.models.push_back(std::move(model));
+  }
   if (configuration.models.empty())
     return OutOfRange("model", "none", "at least one [NAME=]PATH of a safetensors file");
   EngineChoice& engine = configuration.engine;
@@ -215,7 +220,7 @@ absl::StatusOr<Configuration> ParseFlags(int argc, char** argv) {
   usage.version_string = [] { return std::string("cvae-server 0.1.0\n"); };
   absl::SetFlagsUsageConfig(usage);
 
-  std::vector<std::string> arguments = JoinRepeated(argc, argv, {"model", "listen"});
+  CVAE_ASSIGN_OR_RETURN(std::vector<std::string> arguments, JoinRepeated(argc, argv, {"model", "listen"}));
   std::vector<char*> pointers;
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   const std::vector<char*> rest = absl::ParseCommandLine(static_cast<int>(pointers.size()), pointers.data());

@@ -4,6 +4,7 @@
 #include <netdb.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "base/quote.h"
 #include "server/errors.h"
@@ -33,6 +35,24 @@ std::pair<std::string, std::string> SplitHostPort(const std::string& text) {
   std::string host = text.substr(0, colon);
   if (host.size() >= 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   return {host, text.substr(colon + 1)};
+}
+
+// What is at a Unix path: gRPC would unlink a socket, whoever listens on it, and cannot bind over anything else.
+enum class AtPath { kNothing, kDeadSocket, kLiveSocket, kSomethingElse };
+
+AtPath Look(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return AtPath::kNothing;
+  if (!S_ISSOCK(info.st_mode)) return AtPath::kSomethingElse;
+  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return AtPath::kLiveSocket;  // nobody can tell
+  const absl::Cleanup close_fd = [fd] { close(fd); };
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  const bool dead =
+      connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 && errno == ECONNREFUSED;
+  return dead ? AtPath::kDeadSocket : AtPath::kLiveSocket;
 }
 
 }  // namespace
@@ -71,13 +91,22 @@ absl::StatusOr<std::unique_ptr<UnixPathClaim>> UnixPathClaim::Take(const std::st
     return absl::FailedPreconditionError(
         absl::StrCat("--listen: another server listens on unix:", path, " (it holds ", lock, ")"));
   }
-  return std::unique_ptr<UnixPathClaim>(new UnixPathClaim(path, fd));
+  const AtPath at_path = Look(path);
+  if (at_path == AtPath::kNothing || at_path == AtPath::kDeadSocket) {
+    return std::unique_ptr<UnixPathClaim>(new UnixPathClaim(path, fd));
+  }
+  close(fd);
+  return absl::FailedPreconditionError(absl::StrCat(
+      "--listen: cannot listen on unix:", path,
+      at_path == AtPath::kLiveSocket ? ": another program listens there" : ": there is something that is no socket"));
 }
 
 UnixPathClaim::~UnixPathClaim() {
-  unlink(path_.c_str());
+  unlink(path_.c_str());  // nothing was there but a dead socket when it was claimed
   close(fd_);
 }
+
+std::string GrpcAddress(const ListenAddress& address) { return absl::StrReplaceAll(address.text, {{"%", "%25"}}); }
 
 std::string WhyNotBindable(const ListenAddress& address) {
   const auto [host, port] = SplitHostPort(address.text);

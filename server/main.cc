@@ -13,7 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "base/standard_streams.h"
 #include "base/status_macros.h"
+#include "google/protobuf/stubs/logging.h"
 #include "grpc/support/log.h"
 #include "kernels/model/model.h"
 #include "kernels/probe.h"
@@ -31,6 +33,10 @@ void StartLog(const std::string& level) {
   spdlog::set_level(spdlog::level::from_str(level));
   // gRPC's own lines are for its developers; what users need to know is said by us.
   gpr_set_log_function([](gpr_log_func_args* args) { spdlog::debug("grpc: {}", args->message); });
+  // Protobuf's are of what callers send: they get an error for it.
+  google::protobuf::SetLogHandler([](google::protobuf::LogLevel, const char*, int, const std::string& message) {
+    spdlog::debug("protobuf: {}", message);
+  });
 }
 
 // Said once, whatever the number of models.
@@ -110,6 +116,8 @@ absl::Status Serve(int argc, char** argv) {
 
 }  // namespace
 }  // namespace cvae
+
+CVAE_OPEN_STANDARD_STREAMS;
 
 int main(int argc, char** argv) {
   const absl::Status status = cvae::Serve(argc, argv);

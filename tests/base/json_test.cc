@@ -51,5 +51,13 @@ TEST(ParseJsonTest, ComplaintsAreShortAndPrintable) {
   for (const char c : complaint) EXPECT_TRUE(c >= 0x20 && c < 0x7f) << static_cast<int>(c);
 }
 
+TEST(IsUtf8Test, TellsWellFormedFromOther) {
+  for (const char* good : {"", "digits", "zw\xc3\xb6lf", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
+    EXPECT_TRUE(IsUtf8(good)) << good;
+  // A lone byte, a cut character, an overlong one, a surrogate, one beyond Unicode.
+  for (const char* bad : {"\xff", "\x80", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_FALSE(IsUtf8(bad));
+}
+
 }  // namespace
 }  // namespace cvae
