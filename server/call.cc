@@ -1,8 +1,20 @@
 #include "server/call.h"
 
+#include "grpc/grpc_security.h"
 #include "server/errors.h"
 
 namespace cvae {
+namespace {
+
+// gRPC makes an authentication context for each connection, with credentials or without, and each of its calls holds
+// it. The peer's name would not do: all clients of a Unix path have the same.
+Connection ConnectionOf(grpc::ServerContext& context) {
+  grpc_auth_context* const of_connection = grpc_call_auth_context(context.c_call());
+  grpc_auth_context_release(of_connection);
+  return of_connection;
+}
+
+}  // namespace
 
 Call::Call(const Method& method, grpc::ServerCompletionQueue* queue)
     : method_(method),
@@ -21,13 +33,13 @@ void Call::OnArrived(bool ok) {
     return;
   }
   Post(method_, queue_);
-  peer_ = context_.peer();
+  connection_ = ConnectionOf(context_);
   method_.handle(*this);
 }
 
 void Call::Finish(const grpc::ByteBuffer& answer) {
   answer_bytes_ = answer.Length();
-  method_.unread->Add(peer_, answer_bytes_);
+  method_.unread->Add(connection_, answer_bytes_);
   finish_called_.store(true, std::memory_order_release);
   const HandoverThroughGrpc handover;
   responder_.Finish(answer, grpc::Status::OK, &finished_);
@@ -42,7 +54,7 @@ void Call::Finish(const absl::Status& error) {
 
 void Call::OnFinished(bool /*ok*/) {
   finish_called_.load(std::memory_order_acquire);
-  method_.unread->Remove(peer_, answer_bytes_);
+  method_.unread->Remove(connection_, answer_bytes_);
   Release();
 }
 

@@ -10,7 +10,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "absl/status/status.h"
 #include "grpcpp/grpcpp.h"
@@ -48,7 +47,7 @@ class Call {
   grpc::ServerContext& context() { return context_; }
   grpc::ByteBuffer& request() { return request_; }
   // The connection it came on.
-  const std::string& peer() const { return peer_; }
+  Connection connection() const { return connection_; }
   // The call's job, kept until the call is deleted and cancelled when the client gives the call up.
   void KeepJob(std::unique_ptr<Job> job) { job_ = std::move(job); }
   Job* job() { return job_.get(); }
@@ -77,7 +76,7 @@ class Call {
   grpc::ServerContext context_;
   grpc::ByteBuffer request_;
   Responder responder_;
-  std::string peer_;
+  Connection connection_ = nullptr;
   std::unique_ptr<Job> job_;
   uint64_t answer_bytes_ = 0;               // the finisher's, then OnFinished's
   std::atomic<bool> finish_called_{false};  // hands what the finisher wrote to OnFinished

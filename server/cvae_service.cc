@@ -86,7 +86,7 @@ absl::Status CvaeFrontend::Admit(const Call& call) const {
     MutexLock lock(mutex_);
     if (!refusing_.ok()) return refusing_;
   }
-  return unread_->Admit(call.peer());
+  return unread_->Admit(call.connection());
 }
 
 template <class Request>

@@ -1,5 +1,6 @@
 #include "server/health.h"
 
+#include "absl/strings/str_cat.h"
 #include "base/quote.h"
 #include "server/errors.h"
 #include "server/tag.h"
@@ -81,9 +82,11 @@ class HealthService::WatchCall {
     if (ended || refused_) {
       finishing_ = busy_ = true;
       const HandoverThroughGrpc handover;
-      writer_.Finish(refused_ ? ToGrpcStatus(RetryLater("too many watches", absl::Seconds(10)))
-                              : grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"),
-                     &written_);
+      writer_.Finish(
+          refused_ ? ToGrpcStatus(RetryLater(absl::StrCat(kMaxWatches, " watches are open, the most there may be"),
+                                             absl::Seconds(10)))
+                   : grpc::Status(grpc::StatusCode::UNAVAILABLE, "the server is shutting down"),
+          &written_);
       return;
     }
     if (said_anything_ && now == said_) return;

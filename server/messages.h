@@ -7,14 +7,22 @@
 #include "absl/strings/str_cat.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/support/byte_buffer.h"
+#include "grpcpp/support/proto_buffer_reader.h"
 
 namespace cvae {
 
 // INVALID_ARGUMENT if the bytes are no such message. The buffer is emptied.
 template <class Message>
 absl::Status ParseMessage(grpc::ByteBuffer* buffer, Message* message) {
-  const grpc::Status status = grpc::SerializationTraits<Message>::Deserialize(buffer, message);
-  if (status.ok()) return absl::OkStatus();
+  // Not with gRPC's own traits: they go by reflection through what is left of a message that cannot be parsed, for a
+  // text about required fields, which proto3 does not have.
+  bool parsed = false;
+  {
+    grpc::ProtoBufferReader reader(buffer);
+    parsed = reader.status().ok() && message->ParseFromZeroCopyStream(&reader);
+  }
+  buffer->Clear();
+  if (parsed) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("request: got bytes that are not a ", message->GetTypeName(), " message"));
 }

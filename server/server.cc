@@ -4,7 +4,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
@@ -23,6 +25,9 @@ using Clock = std::chrono::steady_clock;
 // A client that neither reads nor answers pings is gone after these two.
 constexpr int kKeepaliveMs = 60'000;
 constexpr int kKeepaliveTimeoutMs = 20'000;
+// gRPC closes a connection that sends more with one call, and with it the other calls of a proxy's connection, which
+// many clients share: what proxies let through (Envoy 60 KiB) must pass.
+constexpr int kMaxMetadataBytes = 64 << 10;
 // Clients may ping this often.
 constexpr int kMinPingIntervalMs = 10'000;
 
@@ -67,8 +72,19 @@ class ServerImpl final : public Server {
   std::vector<std::thread> threads_;  // a queue each; last, since they use everything above
 };
 
+// Requests must be able to say it, and logs and messages to show it.
+absl::Status CheckModelName(const std::string& name) {
+  constexpr size_t kMaxSize = 256;
+  const bool control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (!name.empty() && name.size() <= kMaxSize && !control && IsUtf8(name)) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--model: got the name ", Quote(name), ", expected 1 to ", kMaxSize,
+                   " bytes of UTF-8 without control characters; --model=NAME=PATH names it"));
+}
+
 absl::Status ServerImpl::StartModels(std::vector<ModelToServe> models) {
   for (ModelToServe& model : models) {
+    CVAE_RETURN_IF_ERROR(CheckModelName(model.name));
     for (const std::unique_ptr<ServedModel>& other : models_) {
       if (other->facts().name == model.name) {
         return absl::InvalidArgumentError(
@@ -91,6 +107,7 @@ void ServerImpl::ConfigureTransport(grpc::ServerBuilder* builder) const {
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder->SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options_.max_streams);
+  builder->AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMaxMetadataBytes);
   builder->AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers would silently share a port
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, kKeepaliveMs);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, kKeepaliveTimeoutMs);
@@ -103,13 +120,18 @@ void ServerImpl::ConfigureTransport(grpc::ServerBuilder* builder) const {
 
 absl::Status ServerImpl::AddPort(const std::string& text, grpc::ServerBuilder* builder) {
   CVAE_ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(text));
+  for (const ListenAddress& other : listen_) {
+    if (other.text == text && !absl::EndsWith(text, ":0")) {
+      return absl::InvalidArgumentError(absl::StrCat("--listen: got ", Quote(text), " twice"));
+    }
+  }
   if (!address.unix_path.empty()) {
     CVAE_ASSIGN_OR_RETURN(std::unique_ptr<UnixPathClaim> claim, UnixPathClaim::Take(address.unix_path));
     unix_claims_.push_back(std::move(claim));
   } else if (const std::string why = WhyNotBindable(address); !why.empty()) {
     return absl::UnavailableError(absl::StrCat("--listen: cannot listen on ", text, ": ", why));
   }
-  builder->AddListeningPort(text, grpc::InsecureServerCredentials(), &ports_[listen_.size()]);
+  builder->AddListeningPort(GrpcAddress(address), grpc::InsecureServerCredentials(), &ports_[listen_.size()]);
   listen_.push_back(std::move(address));
   return absl::OkStatus();
 }

@@ -11,7 +11,7 @@ constexpr absl::Duration kRetryDelay = absl::Milliseconds(100);
 
 }  // namespace
 
-absl::Status UnreadAnswers::Admit(const std::string& connection) const {
+absl::Status UnreadAnswers::Admit(Connection connection) const {
   MutexLock lock(mutex_);
   const auto found = by_connection_.find(connection);
   const uint64_t unread = found == by_connection_.end() ? 0 : found->second;
@@ -22,14 +22,14 @@ absl::Status UnreadAnswers::Admit(const std::string& connection) const {
       kRetryDelay);
 }
 
-void UnreadAnswers::Add(const std::string& connection, uint64_t bytes) {
+void UnreadAnswers::Add(Connection connection, uint64_t bytes) {
   if (bytes == 0) return;
   MutexLock lock(mutex_);
   total_ += bytes;
   by_connection_[connection] += bytes;
 }
 
-void UnreadAnswers::Remove(const std::string& connection, uint64_t bytes) {
+void UnreadAnswers::Remove(Connection connection, uint64_t bytes) {
   if (bytes == 0) return;
   MutexLock lock(mutex_);
   total_ -= bytes;

@@ -5,13 +5,15 @@
 #define CVAE_SERVER_UNREAD_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "base/mutex.h"
 
 namespace cvae {
+
+// A connection, as an address that no other has while any of its calls lives; never followed.
+using Connection = const void*;
 
 // Thread-safe.
 class UnreadAnswers {
@@ -24,10 +26,10 @@ class UnreadAnswers {
   explicit UnreadAnswers(Limits limits) : limits_(limits) {}
 
   // RESOURCE_EXHAUSTED with RetryInfo if `connection` must read its answers first.
-  absl::Status Admit(const std::string& connection) const;
+  absl::Status Admit(Connection connection) const;
 
-  void Add(const std::string& connection, uint64_t bytes);
-  void Remove(const std::string& connection, uint64_t bytes);
+  void Add(Connection connection, uint64_t bytes);
+  void Remove(Connection connection, uint64_t bytes);
 
   uint64_t total_bytes() const;
 
@@ -35,8 +37,7 @@ class UnreadAnswers {
   const Limits limits_;
   mutable Mutex mutex_;
   uint64_t total_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::flat_hash_map<std::string, uint64_t> by_connection_
-      ABSL_GUARDED_BY(mutex_);  // only those with something unread
+  absl::flat_hash_map<Connection, uint64_t> by_connection_ ABSL_GUARDED_BY(mutex_);  // only those with something unread
 };
 
 }  // namespace cvae

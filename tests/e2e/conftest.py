@@ -67,6 +67,10 @@ class Server:
     def alive(self):
         return self.process.poll() is None
 
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=60)

@@ -1,8 +1,10 @@
 """Start, drain and end; health; a client that never reads."""
 
 import concurrent.futures
+import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,7 +19,7 @@ MODEL = f"--model={DIGITS}/digits.safetensors"
 
 def ends_at_once(*flags):
     """What a server that cannot start says, and its exit code."""
-    done = subprocess.run([SERVER, *flags], stderr=subprocess.PIPE, text=True, timeout=30)
+    done = subprocess.run([SERVER, *flags], stderr=subprocess.PIPE, text=True, errors="replace", timeout=30)
     return done.returncode, done.stderr.strip().splitlines()[-1]
 
 
@@ -36,9 +38,17 @@ def test_bad_starts_say_one_clear_line(tmp_path):
         ([f"--model={pickled}"], "safetensors"),
         ([MODEL, MODEL], "digits"),
         ([MODEL, "--listen=unix:/no/such/folder/socket"], "/no/such/folder"),
+        ([MODEL, f"--listen=unix:{pickled}"], "no socket"),
+        ([MODEL, "--listen=127.0.0.1:8099", "--listen=127.0.0.1:8099"], "twice"),
+        (["--listen", MODEL], "--listen: got nothing"),
+        ([MODEL, "--model"], "--model: got nothing"),
+        (["--model=digits="], "--model: got \"digits=\""),
+        (["--model=" + MODEL[len("--model"):]], "[NAME=]PATH"),
+        ([b"--model=\xff=" + MODEL[len("--model="):].encode()], "UTF-8"),
     ):
         code, line = ends_at_once(*flags)
         assert code != 0 and words in line, (flags, code, line)
+    assert pickled.exists()
 
 
 def test_a_taken_port_and_a_taken_path_are_refused(tmp_path):
@@ -103,14 +113,17 @@ def test_a_client_killed_amid_calls_harms_nobody(tmp_path):
     assert server.stop() == 0
 
 
-def test_a_reader_that_never_takes_its_answers():
-    """A stopped process: its connection stays, and nothing is read from it."""
-    server = Server(MODEL, "--max_unread_connection_mib=8", "--drain_timeout_ms=1000")
+@pytest.mark.parametrize("network", ["tcp", "unix"])
+def test_a_reader_that_never_takes_its_answers(tmp_path, network):
+    """A stopped process: its connection stays, and nothing is read from it. Others on the same socket notice nothing."""
+    path = f"unix:{tmp_path}/s"
+    server = Server(MODEL, f"--listen={path}", "--max_unread_connection_mib=8", "--drain_timeout_ms=1000")
+    address = server.address if network == "tcp" else path
     stuck = subprocess.Popen(
-        [sys.executable, "-c", STUCK, server.address, str(pathlib.Path(__file__).parent)], stdout=subprocess.PIPE)
+        [sys.executable, "-c", STUCK, address, str(pathlib.Path(__file__).parent)], stdout=subprocess.PIPE)
     assert stuck.stdout.readline() == b"sent\n"
     stuck.send_signal(signal.SIGSTOP)
-    stub = server.stub()
+    stub = cvae_pb2_grpc.CvaeServiceStub(grpc.insecure_channel(address))
     slowest = 0.0
     before = stub.Generate(pb.GenerateRequest(labels=[7], seed=1))
     for _ in range(200):
@@ -135,6 +148,27 @@ print("sent", flush=True)
 import time
 time.sleep(600)
 """
+
+
+def test_a_unix_path_has_any_name_and_comes_back_after_a_kill(tmp_path):
+    path = tmp_path / "100%41 ?#"
+    for end in (Server.kill, Server.stop):
+        server = Server(MODEL, f"--listen=unix:{path}")
+        assert path.is_socket()
+        end(server)
+    assert not path.exists()
+
+
+def test_started_without_standard_streams():
+    """Whatever is opened next would get their numbers, and the log with it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', SERVER, MODEL, f"--listen=127.0.0.1:{port}"])
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        cvae_pb2_grpc.CvaeServiceStub(channel).ListModels(pb.ListModelsRequest(), timeout=20, wait_for_ready=True)
+    assert {os.readlink(f"/proc/{process.pid}/fd/{fd}") for fd in range(3)} == {"/dev/null"}
+    process.terminate()
+    assert process.wait(timeout=20) == 0
 
 
 def test_several_listeners_serve_the_same(tmp_path):

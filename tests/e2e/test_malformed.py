@@ -5,7 +5,7 @@ server lives, and the next answer is exact."""
 import grpc
 import numpy as np
 import pytest
-from conftest import array, error_details_pb2, matrix, pb, status_pb2
+from conftest import array, cvae_pb2_grpc, error_details_pb2, matrix, pb, status_pb2
 from google.protobuf import empty_pb2
 
 INVALID = grpc.StatusCode.INVALID_ARGUMENT
@@ -161,6 +161,17 @@ def test_bytes_that_are_no_message(server, exact, method, data):
     error = raw(server, method, data)
     assert error.code() == INVALID and method in error.details()
     exact()
+    assert not any("protobuf" in line for line in server.log)  # what callers send is no matter for the log
+
+
+@pytest.mark.parametrize("operation", METHODS[:5])
+def test_a_message_that_ends_amid_a_field(server, exact, operation):
+    """After fields of every kind, which are all parsed by then."""
+    whole = good(operation, labels=None, parts={"label": pb.Part(ids=[1, 2])})[1].SerializeToString()
+    for end in (b"\xff", b"\x0a\x7f", b"\x0b", b"\x00"):
+        error = raw(server, operation, whole + end)
+        assert error.code() == INVALID and operation in error.details()
+    exact()
 
 
 def test_an_unknown_model_is_not_found(stub, exact):
@@ -174,6 +185,15 @@ def test_an_unknown_model_is_not_found(stub, exact):
 def test_an_unknown_method_is_unimplemented(server, exact):
     assert raw(server, "NoSuch", b"").code() == grpc.StatusCode.UNIMPLEMENTED
     exact()
+
+
+def test_much_metadata_harms_no_call_of_the_same_connection(server):
+    stub = cvae_pb2_grpc.CvaeServiceStub(server.channel())
+    asked = pb.GenerateRequest(model="seed", labels=[1], samples_per_row=20000, seed=1)
+    for size in (9_000, 50_000):
+        neighbour = stub.Generate.future(asked)
+        stub.ListModels(pb.ListModelsRequest(), metadata=[("cookie", "x" * size)], timeout=20)
+        assert neighbour.result(timeout=60).x_hat.rows == 20000
 
 
 def test_a_message_of_100_mb_is_refused(server, exact):
