@@ -1,120 +1,124 @@
 #include "server/batcher.h"
 
-#include <algorithm>
-#include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "server/errors.h"
-
 namespace cvae {
 namespace {
 
-// A client that retries at once meets the same full queue; a batch takes milliseconds.
-constexpr absl::Duration kRetryDelay = absl::Milliseconds(20);
+// Outside every lock: settling finishes calls.
+void Settle(const std::vector<Scheduler::Dropped>& dropped) {
+  for (const Scheduler::Dropped& one : dropped) one.job->Settle(one.rows, one.why);
+}
+
+absl::Status ShuttingDown() { return absl::UnavailableError("the server is shutting down"); }
 
 }  // namespace
 
-Batcher::~Batcher() { FailAll(absl::UnavailableError("the server is shutting down")); }
+Batcher::~Batcher() { FailAll(ShuttingDown()); }
 
 absl::Status Batcher::Submit(Job* job) {
-  const uint64_t rows = job->computed_rows();
+  MutexLock lock(mutex_);
+  if (!closed_.ok()) return closed_;
+  if (absl::Status refused = scheduler_.Add(job, options_.now()); !refused.ok()) return refused;
+  Wake();
+  return absl::OkStatus();
+}
+
+void Batcher::Wake() {
+  if (Over()) {
+    work_.NotifyAll();
+    alarm_.NotifyAll();
+  }
+  if (scheduler_.empty()) return;
+  if (idle_lanes_ > 0) work_.NotifyOne();
+  // An idle lane takes what waits before it can expire, unless it lingers.
+  if ((idle_lanes_ == 0 || options_.scheduler.linger.count() > 0) && scheduler_.next_expiry() < watched_until_) {
+    alarm_.NotifyOne();
+  }
+}
+
+void Batcher::Withdraw(Job* job, const absl::Status& why) {
+  uint64_t rows = 0;
   {
     MutexLock lock(mutex_);
-    if (stopped_) return absl::UnavailableError("the server is shutting down");
-    if (queued_rows_ + rows > options_.max_queue_rows || queued_bytes_ + job->bytes > options_.max_queue_bytes) {
-      return RetryLater(absl::StrCat("the queue is full: ", queued_rows_, " rows and ", queued_bytes_,
-                                     " bytes wait, this call brings ", rows, " and ", job->bytes),
-                        kRetryDelay);
-    }
-    queue_.push_back({job, 0});
-    queued_rows_ += rows;
-    queued_bytes_ += job->bytes;
+    rows = scheduler_.Remove(job);
+    Wake();
   }
-  work_.NotifyOne();
-  return absl::OkStatus();
+  if (rows > 0) job->Settle(rows, why);
 }
 
 std::vector<Piece> Batcher::Pull() {
   std::vector<Piece> batch;
-  std::vector<Dead> dead;
-  bool more = false;
-  bool stopped = false;
-  while (batch.empty() && !stopped) {
+  bool over = false;
+  while (batch.empty() && !over) {
+    std::vector<Scheduler::Dropped> expired;
     {
       MutexLock lock(mutex_);
-      while (queue_.empty() && !stopped_) work_.Wait(mutex_);
-      stopped = stopped_ && queue_.empty();
-      batch = Take(&dead);
-      more = !queue_.empty();
+      ++idle_lanes_;
+      while (closed_.ok() && options_.now() < scheduler_.ready_at()) work_.WaitUntil(mutex_, scheduler_.ready_at());
+      --idle_lanes_;
+      batch = scheduler_.Take(options_.now(), &expired);
+      over = Over();
+      Wake();
     }
-    // Outside the lock: settling finishes calls.
-    for (const Dead& gone : dead) gone.job->Settle(gone.rows, gone.why);
-    dead.clear();
-  }
-  if (more) work_.NotifyOne();
-  return batch;
-}
-
-std::vector<Piece> Batcher::Take(std::vector<Dead>* dead) {
-  std::vector<Piece> batch;
-  const Job::TimePoint now = options_.now();
-  uint64_t room = options_.max_batch_rows;
-  while (room > 0 && !queue_.empty()) {
-    Waiting& front = queue_.front();
-    const uint64_t left = front.job->computed_rows() - front.next;
-    if (absl::Status why = WorthLaunching(*front.job, now); !why.ok()) {
-      dead->push_back({front.job, left, std::move(why)});
-      PopFront(left);
-      continue;
-    }
-    const uint64_t count = std::min(room, left);
-    batch.push_back({front.job, front.next, static_cast<uint32_t>(count)});
-    room -= count;
-    front.next += count;
-    if (count == left) {
-      PopFront(count);
-    } else {
-      queued_rows_ -= count;
-    }
+    Settle(expired);
   }
   return batch;
 }
 
-void Batcher::PopFront(uint64_t rows) {
-  queued_rows_ -= rows;
-  queued_bytes_ -= queue_.front().job->bytes;
-  queue_.pop_front();
-}
-
-absl::Status Batcher::WorthLaunching(const Job& job, Job::TimePoint now) const {
+absl::Status Batcher::WorthLaunching(const Job& job) const {
   if (job.failed()) return absl::AbortedError("another piece of the call failed");  // its error is the call's
+  if (options_.now() >= job.deadline) return absl::DeadlineExceededError("the deadline passed before the launch");
   if (job.cancelled()) return absl::CancelledError("the client gave the call up");
-  if (now >= job.deadline) return absl::DeadlineExceededError("the deadline passed while the call was queued");
   return absl::OkStatus();
 }
 
-void Batcher::Stop() {
-  {
-    MutexLock lock(mutex_);
-    stopped_ = true;
+void Batcher::BatchTook(std::chrono::nanoseconds time) {
+  MutexLock lock(mutex_);
+  scheduler_.BatchTook(time);
+}
+
+void Batcher::Watch() {
+  bool over = false;
+  while (!over) {
+    std::vector<Scheduler::Dropped> expired;
+    {
+      MutexLock lock(mutex_);
+      while (!Over() && options_.now() < scheduler_.next_expiry()) {
+        watched_until_ = scheduler_.next_expiry();
+        alarm_.WaitUntil(mutex_, watched_until_);
+      }
+      watched_until_ = Job::TimePoint::min();
+      expired = scheduler_.Expire(options_.now());
+      over = Over();
+      Wake();
+    }
+    Settle(expired);
   }
+}
+
+void Batcher::Close(const absl::Status& why) {
+  if (closed_.ok()) closed_ = why;
   work_.NotifyAll();
+  alarm_.NotifyAll();
+}
+
+void Batcher::Stop() {
+  MutexLock lock(mutex_);
+  Close(ShuttingDown());
 }
 
 void Batcher::FailAll(const absl::Status& error) {
-  std::deque<Waiting> waiting;
+  std::vector<Scheduler::Dropped> dropped;
   {
     MutexLock lock(mutex_);
-    waiting.swap(queue_);
-    queued_rows_ = 0;
-    queued_bytes_ = 0;
+    dropped = scheduler_.RemoveAll(error);
+    Close(error);
   }
-  for (const Waiting& entry : waiting) entry.job->Settle(entry.job->computed_rows() - entry.next, error);
+  Settle(dropped);
 }
 
 Batcher::Depth Batcher::depth() const {
   MutexLock lock(mutex_);
-  return {queue_.size(), queued_rows_, queued_bytes_};
+  return {scheduler_.jobs(), scheduler_.rows(), scheduler_.bytes()};
 }
 
 }  // namespace cvae

@@ -1,59 +1,65 @@
-// The queue between calls and lanes of one model.
+// The queue between calls and lanes of one model: a scheduler between threads.
 //
 // An idle lane takes everything that waits, up to the row cap of a batch, at once: while one batch runs, requests
-// gather, so batches grow with the load by themselves and no timer is needed. A job larger than a batch goes out in
-// pieces, over several batches and lanes.
-//
-// The longest time in queue of an accepted job is (rows before it / max_batch_rows + 1) batch times / lanes, and
-// rows before it <= max_queue_rows.
+// gather, so batches grow with the load by themselves and no timer is needed. server/scheduler.h says what leaves first
+// when more waits than a batch holds, what is refused, and how long a job waits at the longest.
 
 #ifndef CVAE_SERVER_BATCHER_H_
 #define CVAE_SERVER_BATCHER_H_
 
+#include <chrono>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "base/mutex.h"
 #include "server/job.h"
+#include "server/scheduler.h"
 
 namespace cvae {
 
-// Computed rows [begin, begin + count) of a job.
-struct Piece {
-  Job* job = nullptr;
-  uint64_t begin = 0;
-  uint32_t count = 0;
-};
-
-// Thread-safe.
+// Thread-safe. Lifecycle: open -> closed (by Stop or FailAll); never back.
 class Batcher {
  public:
   struct Options {
-    int max_batch_rows = 4096;
-    uint64_t max_queue_rows = 1 << 21;   // >= the most rows of one job
-    uint64_t max_queue_bytes = 1 << 30;  // >= the most bytes of one job
+    Scheduler::Options scheduler;
     std::function<Job::TimePoint()> now = std::chrono::steady_clock::now;
   };
 
-  explicit Batcher(Options options) : options_(std::move(options)) {}
-  // REQUIRES: stopped, and every lane has left Pull.
+  explicit Batcher(Options options) : options_(std::move(options)), scheduler_(options_.scheduler) {}
+  // REQUIRES: closed, and every thread has left Pull and Watch.
   ~Batcher();
 
-  // Hands the job over; never blocks. RESOURCE_EXHAUSTED with RetryInfo: the queue is full. UNAVAILABLE: stopped. On an
+  // Hands the job over; never blocks. The errors of Scheduler::Add, or that with which the batcher was closed. On an
   // error the caller keeps the job and must finish it; on OK it will be finished exactly once.
   absl::Status Submit(Job* job);
 
-  // Blocks until work waits; then takes as much of it as one batch holds. Jobs that are cancelled, expired or failed
-  // are settled here and never launched. Empty: stopped, and nothing is left.
+  // Gives up what waits of a job, if anything does, and settles it with `why`. The job must be alive.
+  void Withdraw(Job* job, const absl::Status& why);
+
+  // --- A lane's.
+
+  // Blocks until work waits; then takes as much of it as one batch holds. Empty: closed, and nothing is left.
   std::vector<Piece> Pull();
+
+  // OK if the job's rows are still worth launching: it has not failed, expired or been cancelled since.
+  absl::Status WorthLaunching(const Job& job) const;
+
+  // Tells how long a batch took, from Pull to its last answer.
+  void BatchTook(std::chrono::nanoseconds time);
+
+  // --- A thread of its own.
+
+  // Drops what expires while every lane is busy, within a millisecond or so. Returns once closed with nothing left.
+  void Watch();
+
+  // --- The end.
 
   // Refuses new jobs from now on; those accepted are still pulled.
   void Stop();
 
-  // Settles everything that waits with this error.
+  // Settles everything that waits with this error, and refuses new jobs with it.
   void FailAll(const absl::Status& error);
 
   struct Depth {
@@ -64,29 +70,19 @@ class Batcher {
   Depth depth() const;
 
  private:
-  struct Waiting {
-    Job* job;
-    uint64_t next;  // first computed row that was not pulled yet
-  };
-  struct Dead {
-    Job* job;
-    uint64_t rows;
-    absl::Status why;
-  };
-
-  // OK if the job's rows are worth launching.
-  absl::Status WorthLaunching(const Job& job, Job::TimePoint now) const;
-  // Takes up to a batch of rows off the queue; what is not worth launching goes to `dead`.
-  std::vector<Piece> Take(std::vector<Dead>* dead) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void PopFront(uint64_t rows) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool Over() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !closed_.ok() && scheduler_.empty(); }
+  // Wakes who is needed for what waits: a lane, or the watch if none is idle. All, once it is over.
+  void Wake() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Close(const absl::Status& why) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Options options_;
   mutable Mutex mutex_;
-  CondVar work_;
-  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  std::deque<Waiting> queue_ ABSL_GUARDED_BY(mutex_);
-  uint64_t queued_rows_ ABSL_GUARDED_BY(mutex_) = 0;
-  uint64_t queued_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar work_;   // lanes wait on it
+  CondVar alarm_;  // the watch waits on it
+  Scheduler scheduler_ ABSL_GUARDED_BY(mutex_);
+  absl::Status closed_ ABSL_GUARDED_BY(mutex_);  // OK: open; else what new jobs are refused with
+  int idle_lanes_ ABSL_GUARDED_BY(mutex_) = 0;
+  Job::TimePoint watched_until_ ABSL_GUARDED_BY(mutex_) = Job::TimePoint::min();  // when the watch wakes by itself
 };
 
 }  // namespace cvae

@@ -59,7 +59,7 @@ void Call::OnFinished(bool /*ok*/) {
 }
 
 void Call::OnOver(bool /*ok*/) {
-  if (context_.IsCancelled() && job_ != nullptr) job_->Cancel();
+  if (context_.IsCancelled() && cancel_) cancel_();
   Release();
 }
 

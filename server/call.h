@@ -48,9 +48,12 @@ class Call {
   grpc::ByteBuffer& request() { return request_; }
   // The connection it came on.
   Connection connection() const { return connection_; }
-  // The call's job, kept until the call is deleted and cancelled when the client gives the call up.
-  void KeepJob(std::unique_ptr<Job> job) { job_ = std::move(job); }
-  Job* job() { return job_.get(); }
+  // Keeps the call's job until the call is deleted. `cancel` is called, with the job alive, if the client gives the
+  // call up.
+  void KeepJob(std::unique_ptr<Job> job, std::function<void()> cancel) {
+    job_ = std::move(job);
+    cancel_ = std::move(cancel);
+  }
 
   // --- Any thread, once.
 
@@ -78,6 +81,7 @@ class Call {
   Responder responder_;
   Connection connection_ = nullptr;
   std::unique_ptr<Job> job_;
+  std::function<void()> cancel_;
   uint64_t answer_bytes_ = 0;               // the finisher's, then OnFinished's
   std::atomic<bool> finish_called_{false};  // hands what the finisher wrote to OnFinished
   std::atomic<int> references_{2};          // OnFinished and OnOver still to come

@@ -110,7 +110,7 @@ absl::Status CvaeFrontend::StartCompute(Call& call) {
     EndCall();
   };
   Job* raw = job.get();
-  call.KeepJob(std::move(job));
+  call.KeepJob(std::move(job), [model, raw] { model->Cancel(raw); });
   BeginCall();
   absl::Status status = model->Submit(raw);
   if (!status.ok()) EndCall();

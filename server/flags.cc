@@ -53,6 +53,10 @@ ABSL_FLAG(std::string, precision, "fp32", "fp32: the same bits on every engine. 
 ABSL_FLAG(int, max_request_mib, 64, "[1, 1024] Largest request message. A larger one is RESOURCE_EXHAUSTED, by gRPC.");
 ABSL_FLAG(int, max_rows, 1 << 20, "[1, 2^26] Most computed rows of a call, rows * samples. More is INVALID_ARGUMENT.");
 ABSL_FLAG(int, max_answer_mib, 256, "[1, 1024] Largest answer. A call that asks for more is INVALID_ARGUMENT.");
+ABSL_FLAG(
+    int, max_queue_ms, 30000,
+    "[1, 3600000] A call without a deadline that has not begun by then is RESOURCE_EXHAUSTED; so is, at once, any "
+    "call whose time will probably not suffice.");
 ABSL_FLAG(int, drain_delay_ms, 0,
           "[0, 600000] After SIGTERM, still serve this long while health says NOT_SERVING, for balancers to notice.");
 ABSL_FLAG(int, drain_timeout_ms, 30000, "[0, 3600000] Then let accepted calls finish for at most this long.");
@@ -70,6 +74,8 @@ ABSL_FLAG(int, lanes, 2,
           "[1, 64] Batches at once, of each model on each GPU. More overlap copying with computing and take memory.");
 ABSL_FLAG(int, max_batch_rows, 4096,
           "[1, 2^20] Most rows of a batch; a larger call goes in pieces. Memory is lanes * this.");
+ABSL_FLAG(int, linger_us, 0,
+          "[0, 1000000] That a batch with room left waits for more calls. 0: an idle lane never waits.");
 ABSL_FLAG(int, max_queue_rows, 1 << 21,
           "[1, 2^28] Rows that may wait, of each model; beyond it RESOURCE_EXHAUSTED. At least --max_rows.");
 ABSL_FLAG(
@@ -163,18 +169,20 @@ absl::StatusOr<ServerOptions> ReadServerOptions() {
   limits.rows = CVAE_IN_RANGE(max_rows, 1, 1 << 26);
   limits.answer_bytes = CVAE_IN_RANGE(max_answer_mib, 1, 1024) << 20;
   options.model.lanes = static_cast<int>(CVAE_IN_RANGE(lanes, 1, 64));
-  Batcher::Options& batcher = options.model.batcher;
-  batcher.max_batch_rows = static_cast<int>(CVAE_IN_RANGE(max_batch_rows, 1, 1 << 20));
-  batcher.max_queue_rows = CVAE_IN_RANGE(max_queue_rows, 1, 1 << 28);
-  batcher.max_queue_bytes = CVAE_IN_RANGE(max_queue_mib, 1, 1 << 20) << 20;
+  Scheduler::Options& queue = options.model.batcher.scheduler;
+  queue.max_batch_rows = CVAE_IN_RANGE(max_batch_rows, 1, 1 << 20);
+  queue.max_queue_rows = CVAE_IN_RANGE(max_queue_rows, 1, 1 << 28);
+  queue.max_queue_bytes = CVAE_IN_RANGE(max_queue_mib, 1, 1 << 20) << 20;
+  queue.max_queue_time = std::chrono::milliseconds(CVAE_IN_RANGE(max_queue_ms, 1, 3'600'000));
+  queue.linger = std::chrono::microseconds(CVAE_IN_RANGE(linger_us, 0, 1'000'000));
   CVAE_RETURN_IF_ERROR(error);
   if (options.listen.empty()) return OutOfRange("listen", "none", "at least one address");
-  if (batcher.max_queue_rows < limits.rows) {
-    return OutOfRange("max_queue_rows", absl::StrCat(batcher.max_queue_rows),
+  if (queue.max_queue_rows < limits.rows) {
+    return OutOfRange("max_queue_rows", absl::StrCat(queue.max_queue_rows),
                       absl::StrCat("at least --max_rows, ", limits.rows));
   }
-  if (batcher.max_queue_bytes < limits.request_bytes + limits.answer_bytes) {
-    return OutOfRange("max_queue_mib", absl::StrCat(batcher.max_queue_bytes >> 20),
+  if (queue.max_queue_bytes < limits.request_bytes + limits.answer_bytes) {
+    return OutOfRange("max_queue_mib", absl::StrCat(queue.max_queue_bytes >> 20),
                       absl::StrCat("at least --max_request_mib plus --max_answer_mib, ",
                                    (limits.request_bytes + limits.answer_bytes) >> 20));
   }

@@ -40,6 +40,9 @@ struct PartView {
 // Every part of the model, in its order. Empty: the model has none, or the same as the encoder's.
 using ConditionView = std::vector<PartView>;
 
+// How urgent a job is among those of its client.
+enum class Priority { kHigh, kNormal, kLow };
+
 class Job {
  public:
   Job() = default;
@@ -65,10 +68,24 @@ class Job {
   ConditionView encode_condition;
   ConditionView decode_condition;
   TimePoint deadline = TimePoint::max();
+  uint64_t client = 0;  // whoever sent it, as a number; clients share batches evenly
+  Priority priority = Priority::kNormal;
   uint64_t bytes = 0;                        // of memory that it holds: request and answer
   std::function<void(absl::Status)> finish;  // called exactly once; may delete the job
 
   uint64_t computed_rows() const { return rows * samples; }
+
+  // --- The scheduler's.
+
+  struct Ticket {
+    bool waiting = false;
+    uint64_t next = 0;    // first computed row that has not left the queue
+    uint64_t number = 0;  // in order of arrival
+    int rank = 0;
+    TimePoint due;     // orders the jobs of a client
+    TimePoint expiry;  // when it is to be dropped; max: never
+  };
+  Ticket ticket;
 
   // --- Any thread.
 

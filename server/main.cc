@@ -71,7 +71,8 @@ void LogMemory(const Configuration& configuration) {
   const uint64_t mib = 1 << 20;
   spdlog::info(
       "memory at worst: waiting calls {} MiB a model, unread answers {} MiB and one answer a connection, gRPC {} MiB",
-      server.model.batcher.max_queue_bytes / mib, server.unread.total_bytes / mib, server.transport_bytes / mib);
+      server.model.batcher.scheduler.max_queue_bytes / mib, server.unread.total_bytes / mib,
+      server.transport_bytes / mib);
 }
 
 // Asks the server to stop at the first SIGTERM or SIGINT; ends the process at the second.

@@ -37,19 +37,20 @@ absl::StatusOr<std::unique_ptr<ServedModel>> ServedModel::Start(std::string name
                                                                 Options options) {
   std::shared_ptr<const Model> model = engine->shared_model();
   ModelFacts facts(std::move(name), VersionOf(*model, engine->Describe()), model, options.limits);
-  const int lanes_a_device = options.lanes;
-  const int max_batch_rows = options.batcher.max_batch_rows;
-  std::unique_ptr<ServedModel> served(new ServedModel(std::move(facts), std::move(engine), std::move(options)));
   // An engine deals its sessions out to its devices in turn.
-  const int lanes = lanes_a_device * served->engine_info_.devices;
+  const int lanes = options.lanes * engine->Describe().devices;
+  options.batcher.scheduler.lanes = lanes;
+  const int max_batch_rows = static_cast<int>(options.batcher.scheduler.max_batch_rows);
+  std::unique_ptr<ServedModel> served(new ServedModel(std::move(facts), std::move(engine), std::move(options)));
   for (int i = 0; i < lanes; ++i) {
     CVAE_ASSIGN_OR_RETURN(std::unique_ptr<Session> session, served->engine_->NewSession(max_batch_rows));
     CVAE_RETURN_IF_ERROR(Warm(*model, *session));
     served->sessions_.push_back(std::move(session));
   }
   for (const std::unique_ptr<Session>& session : served->sessions_) {
-    served->lanes_.emplace_back([raw = served.get(), &session] { raw->RunLane(*session); });
+    served->threads_.emplace_back([raw = served.get(), &session] { raw->RunLane(*session); });
   }
+  served->threads_.emplace_back([raw = served.get()] { raw->batcher_.Watch(); });
   return served;
 }
 
@@ -62,33 +63,60 @@ ServedModel::ServedModel(ModelFacts facts, std::unique_ptr<Engine> engine, Optio
 
 ServedModel::~ServedModel() { Stop(); }
 
+void ServedModel::Cancel(Job* job) {
+  job->Cancel();
+  // gRPC cancels a call, too, when its deadline passes.
+  const absl::Status why = batcher_.WorthLaunching(*job);
+  batcher_.Withdraw(job, why);
+}
+
 void ServedModel::Stop() {
   batcher_.Stop();
-  for (std::thread& lane : lanes_) lane.join();
-  lanes_.clear();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 void ServedModel::RunLane(Session& session) {
-  for (std::vector<Piece> batch = batcher_.Pull(); !batch.empty(); batch = batcher_.Pull()) RunBatch(batch, session);
+  for (std::vector<Piece> batch = batcher_.Pull(); !batch.empty(); batch = batcher_.Pull()) {
+    const auto start = std::chrono::steady_clock::now();
+    RunBatch(batch, session);
+    batcher_.BatchTook(std::chrono::steady_clock::now() - start);
+  }
 }
 
 void ServedModel::RunBatch(const std::vector<Piece>& batch, Session& session) {
   StagingArena arena(session.staging());
-  std::vector<RowSpan> spans;
-  std::vector<const Piece*> launched;
+  std::vector<RowSpan> gathered;
+  std::vector<const Piece*> pieces;  // of those gathered
   for (const Piece& piece : batch) {
     absl::StatusOr<RowSpan> span = Gather(piece, *facts_.model, &arena);
     if (span.ok()) {
-      spans.push_back(*span);
-      launched.push_back(&piece);
+      gathered.push_back(*span);
+      pieces.push_back(&piece);
     } else {
-      piece.job->Settle(piece.count, span.status());
+      GiveUp(piece, span.status());
+    }
+  }
+  // Gathering a large batch takes a while.
+  std::vector<RowSpan> spans;
+  std::vector<const Piece*> launched;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (absl::Status why = batcher_.WorthLaunching(*pieces[i]->job); !why.ok()) {
+      GiveUp(*pieces[i], why);
+    } else {
+      spans.push_back(gathered[i]);
+      launched.push_back(pieces[i]);
     }
   }
   if (spans.empty()) return;
   const absl::Status status = session.Run(spans);
   if (!status.ok() && on_fault_) on_fault_(status);
   for (const Piece* piece : launched) piece->job->Settle(piece->count, status);
+}
+
+void ServedModel::GiveUp(const Piece& piece, const absl::Status& why) {
+  batcher_.Withdraw(piece.job, why);
+  piece.job->Settle(piece.count, why);
 }
 
 }  // namespace cvae

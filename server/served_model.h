@@ -21,8 +21,8 @@ namespace cvae {
 class ServedModel {
  public:
   struct Options {
-    int lanes = 2;  // on each device of the engine
-    Batcher::Options batcher;
+    int lanes = 2;             // on each device of the engine
+    Batcher::Options batcher;  // its number of lanes is set from this
     CallLimits limits;
     std::function<void(const absl::Status&)> on_fault;  // a lane's engine failed; called on that lane's thread
   };
@@ -41,7 +41,10 @@ class ServedModel {
   // As Batcher::Submit.
   absl::Status Submit(Job* job) { return batcher_.Submit(job); }
 
-  // Settles what waits with this error; what runs goes on.
+  // Its client has given the job up: what is not launched will not be. The job must be alive.
+  void Cancel(Job* job);
+
+  // Settles what waits with this error and refuses new jobs with it; what runs goes on.
   void FailQueue(const absl::Status& error) { batcher_.FailAll(error); }
 
   // Refuses new jobs, computes those accepted, and joins the lanes. Idempotent; one thread at a time.
@@ -55,6 +58,8 @@ class ServedModel {
   void RunLane(Session& session);
   // Gathers and computes a batch, and settles every piece of it.
   void RunBatch(const std::vector<Piece>& batch, Session& session);
+  // Settles a piece that is not launched, and the rest of its job with it.
+  void GiveUp(const Piece& piece, const absl::Status& why);
 
   const ModelFacts facts_;
   const std::function<void(const absl::Status&)> on_fault_;
@@ -62,7 +67,7 @@ class ServedModel {
   const EngineInfo engine_info_;
   std::vector<std::unique_ptr<Session>> sessions_;  // a lane each; constant once started
   Batcher batcher_;
-  std::vector<std::thread> lanes_;  // Start's and Stop's; last, since its threads use everything above
+  std::vector<std::thread> threads_;  // the lanes and the watch; Start's and Stop's; last, since they use all above
 };
 
 }  // namespace cvae
