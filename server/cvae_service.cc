@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/quote.h"
 #include "base/status_macros.h"
+#include "server/caller.h"
 #include "server/compute_job.h"
 #include "server/describe.h"
 #include "server/errors.h"
@@ -31,8 +32,12 @@ class CvaeFrontend::Service final
               v1::CvaeService::WithRawMethod_Generate<v1::CvaeService::WithRawMethod_GetModel<
                   v1::CvaeService::WithRawMethod_ListModels<v1::CvaeService::Service>>>>>>> {};
 
-CvaeFrontend::CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& models, UnreadAnswers* unread)
-    : models_(models), unread_(unread), service_(std::make_unique<Service>()) {
+CvaeFrontend::CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& models, UnreadAnswers* unread,
+                           std::string client_key_header)
+    : models_(models),
+      unread_(unread),
+      client_key_header_(std::move(client_key_header)),
+      service_(std::make_unique<Service>()) {
   const auto add = [this](auto request_method, void (CvaeFrontend::*handle)(Call&)) {
     auto request = [service = service_.get(), request_method](grpc::ServerContext* context, grpc::ByteBuffer* request,
                                                               Call::Responder* responder,
@@ -96,11 +101,14 @@ void CvaeFrontend::HandleCompute(Call& call) {
 
 template <class Request>
 absl::Status CvaeFrontend::StartCompute(Call& call) {
+  CVAE_ASSIGN_OR_RETURN(const Priority priority, PriorityOf(call));
   Request request;
   CVAE_RETURN_IF_ERROR(ParseMessage(&call.request(), &request));
   CVAE_ASSIGN_OR_RETURN(ServedModel * model, Find(request.model()));
   CVAE_ASSIGN_OR_RETURN(std::unique_ptr<ComputeJob> job, NewJob(std::move(request), model->facts()));
   job->deadline = SteadyDeadline(call.context().deadline());
+  job->client = ClientOf(call, client_key_header_);
+  job->priority = priority;
   job->finish = [this, &call, raw = job.get()](absl::Status status) {
     if (status.ok()) {
       call.Finish(raw->Answer());

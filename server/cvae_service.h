@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -21,8 +22,9 @@ namespace cvae {
 // Thread-safe.
 class CvaeFrontend {
  public:
-  // All of these outlive it. `models` in the order of the flags.
-  CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& models, UnreadAnswers* unread);
+  // `models`, in the order of the flags, and `unread` outlive it. `client_key_header`: as in ClientOf.
+  CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& models, UnreadAnswers* unread,
+               std::string client_key_header);
   ~CvaeFrontend();
 
   // To be registered with the server's builder.
@@ -58,6 +60,7 @@ class CvaeFrontend {
 
   const std::vector<std::unique_ptr<ServedModel>>& models_;
   UnreadAnswers* const unread_;
+  const std::string client_key_header_;
   const std::unique_ptr<Service> service_;
   std::vector<std::unique_ptr<Call::Method>> methods_;  // constant once made
 

@@ -53,6 +53,9 @@ ABSL_FLAG(std::string, precision, "fp32", "fp32: the same bits on every engine. 
 ABSL_FLAG(int, max_request_mib, 64, "[1, 1024] Largest request message. A larger one is RESOURCE_EXHAUSTED, by gRPC.");
 ABSL_FLAG(int, max_rows, 1 << 20, "[1, 2^26] Most computed rows of a call, rows * samples. More is INVALID_ARGUMENT.");
 ABSL_FLAG(int, max_answer_mib, 256, "[1, 1024] Largest answer. A call that asks for more is INVALID_ARGUMENT.");
+ABSL_FLAG(std::string, client_key_header, "",
+          "Metadata key that says which client a call is of, for even shares; only behind a proxy that sets it itself. "
+          "Else a client is its host, or on a Unix path its connection.");
 ABSL_FLAG(
     int, max_queue_ms, 30000,
     "[1, 3600000] A call without a deadline that has not begun by then is RESOURCE_EXHAUSTED; so is, at once, any "
@@ -141,6 +144,13 @@ absl::Status OneOf(absl::string_view name, const std::string& value, const std::
   return OutOfRange(name, Quote(value), absl::StrJoin(known, ", "));
 }
 
+// As HTTP/2 has them: nothing else can arrive.
+absl::Status CheckMetadataKey(absl::string_view flag, const std::string& key) {
+  constexpr char kLegal[] = "0123456789abcdefghijklmnopqrstuvwxyz-_.";
+  if (key.find_first_not_of(kLegal) == std::string::npos) return absl::OkStatus();
+  return OutOfRange(flag, Quote(key), "lower-case letters, digits, - _ and .");
+}
+
 // NAME=PATH, where NAME has no slash; else all of it is the path.
 absl::StatusOr<ModelFlag> ParseModelFlag(const std::string& text) {
   const size_t equals = text.find('=');
@@ -175,7 +185,9 @@ absl::StatusOr<ServerOptions> ReadServerOptions() {
   queue.max_queue_bytes = CVAE_IN_RANGE(max_queue_mib, 1, 1 << 20) << 20;
   queue.max_queue_time = std::chrono::milliseconds(CVAE_IN_RANGE(max_queue_ms, 1, 3'600'000));
   queue.linger = std::chrono::microseconds(CVAE_IN_RANGE(linger_us, 0, 1'000'000));
+  options.client_key_header = absl::GetFlag(FLAGS_client_key_header);
   CVAE_RETURN_IF_ERROR(error);
+  CVAE_RETURN_IF_ERROR(CheckMetadataKey("client_key_header", options.client_key_header));
   if (options.listen.empty()) return OutOfRange("listen", "none", "at least one address");
   if (queue.max_queue_rows < limits.rows) {
     return OutOfRange("max_queue_rows", absl::StrCat(queue.max_queue_rows),

@@ -143,7 +143,7 @@ absl::Status ServerImpl::OpenPorts() {
   ports_.assign(options_.listen.size(), 0);
   for (const std::string& text : options_.listen) CVAE_RETURN_IF_ERROR(AddPort(text, &builder));
 
-  frontend_ = std::make_unique<CvaeFrontend>(models_, &unread_);
+  frontend_ = std::make_unique<CvaeFrontend>(models_, &unread_, options_.client_key_header);
   builder.RegisterService(frontend_->service());
   builder.RegisterService(health_.service());
   for (int i = 0; i < options_.queues; ++i) queues_.push_back(builder.AddCompletionQueue());

@@ -28,6 +28,7 @@ struct ServerOptions {
   int posted_calls = 16;       // calls of each method that wait on each queue
   ServedModel::Options model;  // of each model; on_fault is the server's
   UnreadAnswers::Limits unread;
+  std::string client_key_header;                    // metadata that says whose a call is; empty: its host's
   int max_streams = 128;                            // calls at once on one connection
   uint64_t transport_bytes = 1ull << 30;            // that gRPC may hold for connections, all together
   std::chrono::milliseconds drain_delay{0};         // still serving after the drain began, for balancers to notice

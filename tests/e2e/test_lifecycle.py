@@ -31,6 +31,7 @@ def test_bad_starts_say_one_clear_line(tmp_path):
         ([], "--model"),
         ([MODEL, "--lanes=0"], "--lanes: got 0, expected 1 to 64"),
         ([MODEL, "--engine=gpu"], "--engine"),
+        ([MODEL, "--client_key_header=X-User"], "--client_key_header: got \"X-User\""),
         ([MODEL, "--precision=bf16"], "--precision"),
         ([MODEL, "--listen=nowhere"], "nowhere"),
         ([MODEL, "stray"], "stray"),

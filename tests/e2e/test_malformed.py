@@ -196,6 +196,17 @@ def test_much_metadata_harms_no_call_of_the_same_connection(server):
         assert neighbour.result(timeout=60).x_hat.rows == 20000
 
 
+def test_an_unknown_priority_is_refused(stub, exact):
+    request = pb.GenerateRequest(model="digits", labels=[7], seed=1)
+    answers = [stub.Generate(request, metadata=[("cvae-priority", p)]) for p in ("high", "normal", "low")]
+    assert answers == [stub.Generate(request)] * 3
+    with pytest.raises(grpc.RpcError) as error:
+        stub.Generate(request, metadata=[("cvae-priority", "urgent")])
+    assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert error.value.details() == 'cvae-priority: got "urgent", expected high, normal or low'
+    exact()
+
+
 def test_a_message_of_100_mb_is_refused(server, exact):
     error = raw(server, "Encode", b"\0" * 100_000_000)
     assert error.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
