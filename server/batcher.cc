@@ -35,14 +35,14 @@ void Batcher::Wake() {
   }
 }
 
-void Batcher::Withdraw(Job* job, const absl::Status& why) {
-  uint64_t rows = 0;
+void Batcher::Withdraw(Job* job, const absl::Status& why, uint64_t pulled) {
   {
     MutexLock lock(mutex_);
-    rows = scheduler_.Remove(job);
+    pulled += scheduler_.Remove(job);
+    if (pulled > 0 && !job->failed()) scheduler_.CountGivenUp(why.code());
     Wake();
   }
-  if (rows > 0) job->Settle(rows, why);
+  if (pulled > 0) job->Settle(pulled, why);
 }
 
 std::vector<Piece> Batcher::Pull() {
@@ -71,9 +71,9 @@ absl::Status Batcher::WorthLaunching(const Job& job) const {
   return absl::OkStatus();
 }
 
-void Batcher::BatchTook(std::chrono::nanoseconds time) {
+void Batcher::BatchTook(std::chrono::nanoseconds time, std::chrono::nanoseconds computing) {
   MutexLock lock(mutex_);
-  scheduler_.BatchTook(time);
+  scheduler_.BatchTook(time, computing);
 }
 
 void Batcher::Watch() {
@@ -116,9 +116,9 @@ void Batcher::FailAll(const absl::Status& error) {
   Settle(dropped);
 }
 
-Batcher::Depth Batcher::depth() const {
+QueueCounts Batcher::counts() const {
   MutexLock lock(mutex_);
-  return {scheduler_.jobs(), scheduler_.rows(), scheduler_.bytes()};
+  return scheduler_.counts();
 }
 
 }  // namespace cvae

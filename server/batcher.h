@@ -35,8 +35,9 @@ class Batcher {
   // error the caller keeps the job and must finish it; on OK it will be finished exactly once.
   absl::Status Submit(Job* job);
 
-  // Gives up what waits of a job, if anything does, and settles it with `why`. The job must be alive.
-  void Withdraw(Job* job, const absl::Status& why);
+  // Gives a job up: settles with `why` what waits of it, if anything does, and `pulled` rows that the caller has pulled
+  // and not launched. Any thread that knows the job to be alive.
+  void Withdraw(Job* job, const absl::Status& why, uint64_t pulled = 0);
 
   // --- A lane's.
 
@@ -46,8 +47,8 @@ class Batcher {
   // OK if the job's rows are still worth launching: it has not failed, expired or been cancelled since.
   absl::Status WorthLaunching(const Job& job) const;
 
-  // Tells how long a batch took, from Pull to its last answer.
-  void BatchTook(std::chrono::nanoseconds time);
+  // As Scheduler::BatchTook.
+  void BatchTook(std::chrono::nanoseconds time, std::chrono::nanoseconds computing);
 
   // --- A thread of its own.
 
@@ -62,12 +63,7 @@ class Batcher {
   // Settles everything that waits with this error, and refuses new jobs with it.
   void FailAll(const absl::Status& error);
 
-  struct Depth {
-    uint64_t jobs = 0;
-    uint64_t rows = 0;
-    uint64_t bytes = 0;
-  };
-  Depth depth() const;
+  QueueCounts counts() const;
 
  private:
   bool Over() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return !closed_.ok() && scheduler_.empty(); }

@@ -16,7 +16,7 @@ Connection ConnectionOf(grpc::ServerContext& context) {
 
 }  // namespace
 
-Call::Call(const Method& method, grpc::ServerCompletionQueue* queue)
+Call::Call(Method& method, grpc::ServerCompletionQueue* queue)
     : method_(method),
       queue_(queue),
       arrived_([this](bool ok) { OnArrived(ok); }),
@@ -38,6 +38,7 @@ void Call::OnArrived(bool ok) {
 }
 
 void Call::Finish(const grpc::ByteBuffer& answer) {
+  method_.counters.CountCall(absl::StatusCode::kOk);
   answer_bytes_ = answer.Length();
   method_.unread->Add(connection_, answer_bytes_);
   finish_called_.store(true, std::memory_order_release);
@@ -46,6 +47,7 @@ void Call::Finish(const grpc::ByteBuffer& answer) {
 }
 
 void Call::Finish(const absl::Status& error) {
+  method_.counters.CountCall(error.code());
   const grpc::Status status = ToGrpcStatus(error);
   finish_called_.store(true, std::memory_order_release);
   const HandoverThroughGrpc handover;

@@ -10,10 +10,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/support/async_unary_call.h"
+#include "server/counters.h"
 #include "server/job.h"
 #include "server/tag.h"
 #include "server/unread.h"
@@ -29,15 +31,21 @@ class Call {
 
   // A method of a service, as calls see it. Outlives them.
   struct Method {
-    Request request;
+    Method(const char* method_name, Request method_request, std::function<void(Call&)> handler,
+           UnreadAnswers* unread_answers)
+        : name(method_name), request(std::move(method_request)), handle(std::move(handler)), unread(unread_answers) {}
+
+    const char* const name;
+    const Request request;
     // Takes an arrived call: must see to it that Finish is called once, now or later. On a queue's thread: never
     // blocks.
-    std::function<void(Call&)> handle;
-    UnreadAnswers* unread;  // not null
+    const std::function<void(Call&)> handle;
+    UnreadAnswers* const unread;  // not null
+    MethodCounters counters;
   };
 
   // Posts a call. It posts its successor when it arrives, and nothing once the server shuts down.
-  static void Post(const Method& method, grpc::ServerCompletionQueue* queue) { new Call(method, queue); }
+  static void Post(Method& method, grpc::ServerCompletionQueue* queue) { new Call(method, queue); }
 
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -46,6 +54,7 @@ class Call {
 
   grpc::ServerContext& context() { return context_; }
   grpc::ByteBuffer& request() { return request_; }
+  Method& method() { return method_; }
   // The connection it came on.
   Connection connection() const { return connection_; }
   // Keeps the call's job until the call is deleted. `cancel` is called, with the job alive, if the client gives the
@@ -63,7 +72,7 @@ class Call {
   void Finish(const absl::Status& error);
 
  private:
-  Call(const Method& method, grpc::ServerCompletionQueue* queue);
+  Call(Method& method, grpc::ServerCompletionQueue* queue);
   ~Call() = default;
 
   void OnArrived(bool ok);
@@ -71,7 +80,7 @@ class Call {
   void OnOver(bool ok);
   void Release();
 
-  const Method& method_;
+  Method& method_;
   grpc::ServerCompletionQueue* const queue_;
   Tag arrived_;
   Tag finished_;

@@ -38,7 +38,7 @@ CvaeFrontend::CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& mode
       unread_(unread),
       client_key_header_(std::move(client_key_header)),
       service_(std::make_unique<Service>()) {
-  const auto add = [this](auto request_method, void (CvaeFrontend::*handle)(Call&)) {
+  const auto add = [this](const char* name, auto request_method, void (CvaeFrontend::*handle)(Call&)) {
     auto request = [service = service_.get(), request_method](grpc::ServerContext* context, grpc::ByteBuffer* request,
                                                               Call::Responder* responder,
                                                               grpc::ServerCompletionQueue* queue, void* tag) {
@@ -51,15 +51,15 @@ CvaeFrontend::CvaeFrontend(const std::vector<std::unique_ptr<ServedModel>>& mode
         (this->*handle)(call);
       }
     };
-    methods_.push_back(std::make_unique<Call::Method>(Call::Method{std::move(request), std::move(guarded), unread_}));
+    methods_.push_back(std::make_unique<Call::Method>(name, std::move(request), std::move(guarded), unread_));
   };
-  add(&Service::RequestEncode, &CvaeFrontend::HandleCompute<v1::EncodeRequest>);
-  add(&Service::RequestReconstruct, &CvaeFrontend::HandleCompute<v1::ReconstructRequest>);
-  add(&Service::RequestLoss, &CvaeFrontend::HandleCompute<v1::LossRequest>);
-  add(&Service::RequestDecode, &CvaeFrontend::HandleCompute<v1::DecodeRequest>);
-  add(&Service::RequestGenerate, &CvaeFrontend::HandleCompute<v1::GenerateRequest>);
-  add(&Service::RequestGetModel, &CvaeFrontend::HandleGetModel);
-  add(&Service::RequestListModels, &CvaeFrontend::HandleListModels);
+  add("Encode", &Service::RequestEncode, &CvaeFrontend::HandleCompute<v1::EncodeRequest>);
+  add("Reconstruct", &Service::RequestReconstruct, &CvaeFrontend::HandleCompute<v1::ReconstructRequest>);
+  add("Loss", &Service::RequestLoss, &CvaeFrontend::HandleCompute<v1::LossRequest>);
+  add("Decode", &Service::RequestDecode, &CvaeFrontend::HandleCompute<v1::DecodeRequest>);
+  add("Generate", &Service::RequestGenerate, &CvaeFrontend::HandleCompute<v1::GenerateRequest>);
+  add("GetModel", &Service::RequestGetModel, &CvaeFrontend::HandleGetModel);
+  add("ListModels", &Service::RequestListModels, &CvaeFrontend::HandleListModels);
 }
 
 CvaeFrontend::~CvaeFrontend() = default;
@@ -111,6 +111,7 @@ absl::Status CvaeFrontend::StartCompute(Call& call) {
   job->priority = priority;
   job->finish = [this, &call, raw = job.get()](absl::Status status) {
     if (status.ok()) {
+      call.method().counters.CountRows(raw->computed_rows());
       call.Finish(raw->Answer());
     } else {
       call.Finish(status);
@@ -141,6 +142,17 @@ void CvaeFrontend::HandleListModels(Call& call) {
   v1::ListModelsResponse response;
   for (const std::unique_ptr<ServedModel>& model : models_) *response.add_models() = SummarizeModel(model->facts());
   call.Finish(SerializeMessage(response));
+}
+
+void CvaeFrontend::AddCounts(Counts* counts) const {
+  for (const std::unique_ptr<Call::Method>& method : methods_) {
+    counts->methods.push_back(method->counters.Copy(method->name));
+  }
+  for (const std::unique_ptr<ServedModel>& model : models_) {
+    counts->models.push_back({model->facts().name, model->counts()});
+  }
+  MutexLock lock(mutex_);
+  counts->in_flight = calls_;
 }
 
 void CvaeFrontend::Refuse(const absl::Status& why) {

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "cvae/v1/cvae.grpc.pb.h"
 #include "server/call.h"
+#include "server/counters.h"
 #include "server/served_model.h"
 #include "server/unread.h"
 
@@ -38,6 +39,9 @@ class CvaeFrontend {
 
   // Waits until no call is being computed or `deadline`. True: there is none.
   bool WaitForCalls(std::chrono::steady_clock::time_point deadline);
+
+  // Adds what this counts: methods, models and calls in flight.
+  void AddCounts(Counts* counts) const;
 
  private:
   class Service;
@@ -67,7 +71,7 @@ class CvaeFrontend {
   mutable Mutex mutex_;
   CondVar idle_;
   absl::Status refusing_ ABSL_GUARDED_BY(mutex_);
-  int calls_ ABSL_GUARDED_BY(mutex_) = 0;  // accepted and not answered
+  uint64_t calls_ ABSL_GUARDED_BY(mutex_) = 0;  // accepted and not answered
 };
 
 }  // namespace cvae

@@ -82,6 +82,7 @@ class Job {
     uint64_t next = 0;    // first computed row that has not left the queue
     uint64_t number = 0;  // in order of arrival
     int rank = 0;
+    TimePoint arrived;
     TimePoint due;     // orders the jobs of a client
     TimePoint expiry;  // when it is to be dropped; max: never
   };

@@ -111,6 +111,7 @@ absl::Status Serve(int argc, char** argv) {
   WatchSignals(signals, serving);
   for (const std::string& address : serving->addresses()) spdlog::info("listening on {}", address);
   const absl::Status status = serving->ServeUntilStopped();
+  for (const std::string& line : Describe(serving->counts())) spdlog::info("{}", line);
   if (status.ok()) spdlog::info("stopped");
   return status;
 }

@@ -28,6 +28,10 @@ absl::Duration RetryAfter(Duration predicted) {
   return absl::FromChrono(std::clamp(predicted, kShortestRetry, kLongestRetry));
 }
 
+uint64_t Microseconds(Duration time) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+}
+
 uint64_t RowsLeft(const Job& job) { return job.computed_rows() - job.ticket.next; }
 
 // What one of `takers` gets of `room` if it wants `want` and those after it want `behind` together: all but what they
@@ -61,10 +65,14 @@ bool Scheduler::ByExpiry::operator()(const Job* a, const Job* b) const {
 }
 
 absl::Status Scheduler::Add(Job* job, TimePoint now) {
-  if (now >= job->deadline) return absl::DeadlineExceededError("the deadline passed before the call was queued");
+  if (now >= job->deadline) {
+    ++counts_.refused_expired;
+    return absl::DeadlineExceededError("the deadline passed before the call was queued");
+  }
   Job::Ticket& ticket = job->ticket;
   ticket.next = 0;
   ticket.number = arrivals_++;
+  ticket.arrived = now;
   ticket.rank = 2 * static_cast<int>(job->priority) + (job->deadline > now + kPatience);
   ticket.due = DueTime(*job, now);
   ticket.expiry = job->deadline < TimePoint::max() ? job->deadline : now + options_.max_queue_time;
@@ -82,19 +90,21 @@ absl::Status Scheduler::Add(Job* job, TimePoint now) {
   client.rows_of_rank[ticket.rank] += job->computed_rows();
   client.bytes += job->bytes;
   expiring_.insert(job);
-  ++jobs_;
-  rows_ += job->computed_rows();
-  bytes_ += job->bytes;
+  ++counts_.admitted;
+  ++counts_.jobs;
+  counts_.rows += job->computed_rows();
+  counts_.bytes += job->bytes;
   return absl::OkStatus();
 }
 
-absl::Status Scheduler::CheckBounds(const Job& job, const Client* client) const {
+absl::Status Scheduler::CheckBounds(const Job& job, const Client* client) {
   const uint64_t rows = job.computed_rows();
-  const uint64_t free_rows = options_.max_queue_rows - rows_;
-  const uint64_t free_bytes = options_.max_queue_bytes - bytes_;
+  const uint64_t free_rows = options_.max_queue_rows - counts_.rows;
+  const uint64_t free_bytes = options_.max_queue_bytes - counts_.bytes;
   if (rows > free_rows || job.bytes > free_bytes) {
-    return RetryLater(absl::StrCat("the queue is full: ", rows_, " rows and ", bytes_, " bytes wait, this call brings ",
-                                   rows, " and ", job.bytes),
+    ++counts_.refused_full;
+    return RetryLater(absl::StrCat("the queue is full: ", counts_.rows, " rows and ", counts_.bytes,
+                                   " bytes wait, this call brings ", rows, " and ", job.bytes),
                       RetryAfter(Predict(job, client)));
   }
   // Whoever has something waiting leaves as much free for others as it holds, so that no one fills the queue.
@@ -102,20 +112,21 @@ absl::Status Scheduler::CheckBounds(const Job& job, const Client* client) const 
   if (client->rows + rows <= free_rows - rows && client->bytes + job.bytes <= free_bytes - job.bytes) {
     return absl::OkStatus();
   }
+  ++counts_.refused_client_full;
   return RetryLater(absl::StrCat("this client's part of the queue is full: ", client->rows, " rows and ", client->bytes,
                                  " bytes of it wait, this call brings ", rows, " and ", job.bytes, "; ", free_rows,
                                  " and ", free_bytes, " are free, of which it must leave others as much as it takes"),
                     RetryAfter(Predict(job, client)));
 }
 
-absl::Status Scheduler::CheckTime(const Job& job, const Client* client, TimePoint now) const {
+absl::Status Scheduler::CheckTime(const Job& job, const Client* client, TimePoint now) {
   if (empty()) return absl::OkStatus();  // it goes next: the only way to learn that batches have become faster
   const Duration predicted = Predict(job, client);
   const Duration has = job.ticket.expiry - now;
   if (predicted <= kTimeMargin * has) return absl::OkStatus();
   return RetryLater(
       absl::StrCat("the call would take about ", absl::FormatDuration(absl::FromChrono(predicted)), " of the ",
-                   absl::FormatDuration(absl::FromChrono(has)), " that it has: ", rows_, " rows wait"),
+                   absl::FormatDuration(absl::FromChrono(has)), " that it has: ", counts_.rows, " rows wait"),
       RetryAfter(predicted));
 }
 
@@ -123,7 +134,7 @@ Duration Scheduler::Predict(const Job& job, const Client* client) const {
   uint64_t own = 0;
   for (int rank = 0; client != nullptr && rank <= job.ticket.rank; ++rank) own += client->rows_of_rank[rank];
   const uint64_t other_clients = clients_.size() - (client != nullptr);
-  const uint64_t other_rows = rows_ - (client != nullptr ? client->rows : 0);
+  const uint64_t other_rows = counts_.rows - (client != nullptr ? client->rows : 0);
   // Turn for turn: until these rows have left, each of the others gets no more.
   const uint64_t turns = std::max(own + job.computed_rows(), kTurnRows);
   const double before = static_cast<double>(own + std::min(other_rows, other_clients * turns));
@@ -135,20 +146,21 @@ std::vector<Piece> Scheduler::Take(TimePoint now, std::vector<Dropped>* expired)
   *expired = Expire(now);
   std::vector<Piece> batch;
   uint64_t room = options_.max_batch_rows;
-  uint64_t behind = rows_;
+  uint64_t behind = counts_.rows;
   for (uint64_t turns = clients_.size(); turns > 0 && room > 0; --turns) {
     const auto client = clients_.begin();
     behind -= client->rows;
     const uint64_t share =
         std::max(Share(client->rows, room, behind, turns), std::min({client->rows, room, kTurnRows}));
-    room -= TakeFrom(&*client, share, &batch);
+    room -= TakeFrom(&*client, share, now, &batch);
     clients_.splice(clients_.end(), clients_, client);
     DropClientIfIdle(client);
   }
+  if (!batch.empty()) counts_.batch_rows.Add(options_.max_batch_rows - room);
   return batch;
 }
 
-uint64_t Scheduler::TakeFrom(Client* client, uint64_t room, std::vector<Piece>* batch) {
+uint64_t Scheduler::TakeFrom(Client* client, uint64_t room, TimePoint now, std::vector<Piece>* batch) {
   uint64_t taken = 0;
   uint64_t behind = client->rows;
   for (auto next = client->jobs.begin(); taken < room && next != client->jobs.end();) {
@@ -156,6 +168,7 @@ uint64_t Scheduler::TakeFrom(Client* client, uint64_t room, std::vector<Piece>* 
     const uint64_t left = RowsLeft(*job);
     behind -= left;
     const uint64_t count = Share(left, room - taken, behind, 2);
+    if (job->ticket.next == 0) counts_.queue_us.Add(Microseconds(now - job->ticket.arrived));
     batch->push_back({job, job->ticket.next, static_cast<uint32_t>(count)});
     Leave(client, job, count);
     next = count == left ? client->jobs.erase(next) : std::next(next);
@@ -173,12 +186,12 @@ void Scheduler::Leave(Client* client, Job* job, uint64_t count) {
   ticket.next += count;
   client->rows -= count;
   client->rows_of_rank[ticket.rank] -= count;
-  rows_ -= count;
+  counts_.rows -= count;
   if (!all) return;
   ticket.waiting = false;
   client->bytes -= job->bytes;
-  bytes_ -= job->bytes;
-  --jobs_;
+  counts_.bytes -= job->bytes;
+  --counts_.jobs;
 }
 
 uint64_t Scheduler::Remove(Job* job) {
@@ -191,11 +204,26 @@ uint64_t Scheduler::Remove(Job* job) {
   return rows;
 }
 
+void Scheduler::CountGivenUp(absl::StatusCode why) {
+  ++(why == absl::StatusCode::kDeadlineExceeded    ? counts_.expired
+     : why == absl::StatusCode::kResourceExhausted ? counts_.queued_too_long
+     : why == absl::StatusCode::kCancelled         ? counts_.cancelled
+                                                   : counts_.failed);
+}
+
+void Scheduler::BatchTook(Duration time, Duration computing) {
+  batch_time_ += (time - batch_time_) / kBatchTimeSmoothing;
+  counts_.lane_busy_us += Microseconds(time);
+  counts_.compute_us.Add(Microseconds(computing));
+}
+
 std::vector<Scheduler::Dropped> Scheduler::Expire(TimePoint now) {
   std::vector<Dropped> dropped;
   while (next_expiry() <= now) {
     Job* const job = *expiring_.begin();
+    counts_.overstay_us.Add(Microseconds(now - job->ticket.expiry));
     dropped.push_back({job, Remove(job), WhyExpired(*job, options_.max_queue_time)});
+    CountGivenUp(dropped.back().why.code());
   }
   return dropped;
 }
@@ -205,13 +233,14 @@ std::vector<Scheduler::Dropped> Scheduler::RemoveAll(const absl::Status& why) {
   while (!empty()) {
     Job* const job = *clients_.front().jobs.begin();
     dropped.push_back({job, Remove(job), why});
+    CountGivenUp(why.code());
   }
   return dropped;
 }
 
 TimePoint Scheduler::ready_at() const {
   if (empty()) return TimePoint::max();
-  return rows_ >= options_.max_batch_rows ? waiting_since_ : waiting_since_ + options_.linger;
+  return counts_.rows >= options_.max_batch_rows ? waiting_since_ : waiting_since_ + options_.linger;
 }
 
 TimePoint Scheduler::next_expiry() const {

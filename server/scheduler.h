@@ -29,6 +29,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "server/counters.h"
 #include "server/job.h"
 
 namespace cvae {
@@ -79,22 +80,22 @@ class Scheduler {
 
   // Takes what waits of a job out: its rows, 0 if nothing of it waits. The job must be alive.
   uint64_t Remove(Job* job);
+  // Counts a job that was given up.
+  void CountGivenUp(absl::StatusCode why);
 
   // Takes everything out.
   std::vector<Dropped> RemoveAll(const absl::Status& why);
 
-  // A batch took this long, from Take to the last answer.
-  void BatchTook(Duration time) { batch_time_ += (time - batch_time_) / kBatchTimeSmoothing; }
+  // A batch took this long, from Take to the last answer, and that much of it in the engine.
+  void BatchTook(Duration time, Duration computing);
 
   // When the next batch should leave: never (max) if nothing waits.
   TimePoint ready_at() const;
   // When the next job expires; max: none will.
   TimePoint next_expiry() const;
 
-  bool empty() const { return jobs_ == 0; }
-  uint64_t jobs() const { return jobs_; }
-  uint64_t rows() const { return rows_; }
-  uint64_t bytes() const { return bytes_; }
+  bool empty() const { return counts_.jobs == 0; }
+  const QueueCounts& counts() const { return counts_; }
 
  private:
   static constexpr int kBatchTimeSmoothing = 4;
@@ -117,13 +118,13 @@ class Scheduler {
   };
   using Clients = std::list<Client>;
 
-  absl::Status CheckBounds(const Job& job, const Client* client) const;
-  absl::Status CheckTime(const Job& job, const Client* client, TimePoint now) const;
+  absl::Status CheckBounds(const Job& job, const Client* client);
+  absl::Status CheckTime(const Job& job, const Client* client, TimePoint now);
   // From now until the job's answer, if it came in now.
   Duration Predict(const Job& job, const Client* client) const;
   // Up to `room` rows of a client, each a piece of the batch. Returns how many.
-  uint64_t TakeFrom(Client* client, uint64_t room, std::vector<Piece>* batch);
-  // `count` rows of a waiting job have left; those of the last take the job out of all but its client's set.
+  uint64_t TakeFrom(Client* client, uint64_t room, TimePoint now, std::vector<Piece>* batch);
+  // `count` rows of a waiting job leave; the last of them take the job out of all but its client's set.
   void Leave(Client* client, Job* job, uint64_t count);
   Clients::iterator ClientOf(const Job& job);
   void DropClientIfIdle(Clients::iterator client);
@@ -132,9 +133,7 @@ class Scheduler {
   Clients clients_;  // the one whose turn is next at the front
   absl::flat_hash_map<uint64_t, Clients::iterator> client_of_id_;
   absl::btree_set<Job*, ByExpiry> expiring_;  // those that wait and expire
-  uint64_t jobs_ = 0;
-  uint64_t rows_ = 0;
-  uint64_t bytes_ = 0;
+  QueueCounts counts_;
   uint64_t arrivals_ = 0;
   TimePoint waiting_since_;  // of all that waits, the first arrival or earlier
   Duration batch_time_{0};   // smoothed

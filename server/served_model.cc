@@ -9,6 +9,8 @@
 namespace cvae {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr size_t kVersionDigestDigits = 12;
 
 std::string VersionOf(const Model& model, const EngineInfo& info) {
@@ -65,9 +67,7 @@ ServedModel::~ServedModel() { Stop(); }
 
 void ServedModel::Cancel(Job* job) {
   job->Cancel();
-  // gRPC cancels a call, too, when its deadline passes.
-  const absl::Status why = batcher_.WorthLaunching(*job);
-  batcher_.Withdraw(job, why);
+  batcher_.Withdraw(job, batcher_.WorthLaunching(*job));  // gRPC cancels a call, too, when its deadline passes
 }
 
 void ServedModel::Stop() {
@@ -78,13 +78,13 @@ void ServedModel::Stop() {
 
 void ServedModel::RunLane(Session& session) {
   for (std::vector<Piece> batch = batcher_.Pull(); !batch.empty(); batch = batcher_.Pull()) {
-    const auto start = std::chrono::steady_clock::now();
-    RunBatch(batch, session);
-    batcher_.BatchTook(std::chrono::steady_clock::now() - start);
+    const Clock::time_point start = Clock::now();
+    const std::chrono::nanoseconds computing = RunBatch(batch, session);
+    batcher_.BatchTook(Clock::now() - start, computing);
   }
 }
 
-void ServedModel::RunBatch(const std::vector<Piece>& batch, Session& session) {
+std::chrono::nanoseconds ServedModel::RunBatch(const std::vector<Piece>& batch, Session& session) {
   StagingArena arena(session.staging());
   std::vector<RowSpan> gathered;
   std::vector<const Piece*> pieces;  // of those gathered
@@ -94,29 +94,27 @@ void ServedModel::RunBatch(const std::vector<Piece>& batch, Session& session) {
       gathered.push_back(*span);
       pieces.push_back(&piece);
     } else {
-      GiveUp(piece, span.status());
+      batcher_.Withdraw(piece.job, span.status(), piece.count);
     }
   }
-  // Gathering a large batch takes a while.
+  // Once more, since gathering takes a while.
   std::vector<RowSpan> spans;
   std::vector<const Piece*> launched;
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (absl::Status why = batcher_.WorthLaunching(*pieces[i]->job); !why.ok()) {
-      GiveUp(*pieces[i], why);
+      batcher_.Withdraw(pieces[i]->job, why, pieces[i]->count);
     } else {
       spans.push_back(gathered[i]);
       launched.push_back(pieces[i]);
     }
   }
-  if (spans.empty()) return;
+  if (spans.empty()) return {};
+  const Clock::time_point start = Clock::now();
   const absl::Status status = session.Run(spans);
+  const Clock::time_point end = Clock::now();
   if (!status.ok() && on_fault_) on_fault_(status);
   for (const Piece* piece : launched) piece->job->Settle(piece->count, status);
-}
-
-void ServedModel::GiveUp(const Piece& piece, const absl::Status& why) {
-  batcher_.Withdraw(piece.job, why);
-  piece.job->Settle(piece.count, why);
+  return end - start;
 }
 
 }  // namespace cvae

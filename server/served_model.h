@@ -3,6 +3,7 @@
 #ifndef CVAE_SERVER_SERVED_MODEL_H_
 #define CVAE_SERVER_SERVED_MODEL_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -50,16 +51,14 @@ class ServedModel {
   // Refuses new jobs, computes those accepted, and joins the lanes. Idempotent; one thread at a time.
   void Stop();
 
-  Batcher::Depth depth() const { return batcher_.depth(); }
+  QueueCounts counts() const { return batcher_.counts(); }
 
  private:
   ServedModel(ModelFacts facts, std::unique_ptr<Engine> engine, Options options);
 
   void RunLane(Session& session);
-  // Gathers and computes a batch, and settles every piece of it.
-  void RunBatch(const std::vector<Piece>& batch, Session& session);
-  // Settles a piece that is not launched, and the rest of its job with it.
-  void GiveUp(const Piece& piece, const absl::Status& why);
+  // Gathers and computes a batch, and settles every piece of it. How long it computed.
+  std::chrono::nanoseconds RunBatch(const std::vector<Piece>& batch, Session& session);
 
   const ModelFacts facts_;
   const std::function<void(const absl::Status&)> on_fault_;

@@ -41,6 +41,7 @@ class ServerImpl final : public Server {
 
   const std::vector<std::string>& addresses() const override { return addresses_; }
   absl::Status ServeUntilStopped() override;
+  Counts counts() const override;
   void RequestStop() override;
 
  private:
@@ -174,6 +175,13 @@ void ServerImpl::OnFault(const absl::Status& fault) {
   MutexLock lock(mutex_);
   if (fault_.ok()) fault_ = fault;
   changed_.NotifyAll();
+}
+
+Counts ServerImpl::counts() const {
+  Counts counts;
+  frontend_->AddCounts(&counts);
+  counts.unread_bytes = unread_.total_bytes();
+  return counts;
 }
 
 void ServerImpl::RequestStop() {

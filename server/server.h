@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "kernels/engine.h"
+#include "server/counters.h"
 #include "server/served_model.h"
 #include "server/unread.h"
 
@@ -50,6 +51,9 @@ class Server {
 
   // Blocks until RequestStop or a device fault; drains; returns OK, or the fault. Call once.
   virtual absl::Status ServeUntilStopped() = 0;
+
+  // What was counted until now. Thread-safe, also after ServeUntilStopped.
+  virtual Counts counts() const = 0;
 
   // Begins the end. Thread-safe; may be called any number of times.
   virtual void RequestStop() = 0;

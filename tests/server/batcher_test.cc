@@ -55,10 +55,10 @@ class BatcherTest : public testing::Test {
 TEST_F(BatcherTest, AllThatWaitsLeavesAsOneBatchAndIsFinishedOnce) {
   TestJob a(1), b(2), c(3);
   for (TestJob* job : {&a, &b, &c}) ASSERT_TRUE(batcher().Submit(job).ok());
-  EXPECT_EQ(batcher().depth().rows, 6u);
+  EXPECT_EQ(batcher().counts().rows, 6u);
   EXPECT_THAT(RunOne({&a, &b, &c}), ElementsAre("0:0+1", "1:0+2", "2:0+3"));
   for (TestJob* job : {&a, &b, &c}) EXPECT_THAT(job->finished, ElementsAre(absl::OkStatus()));
-  EXPECT_EQ(batcher().depth().rows, 0u);
+  EXPECT_EQ(batcher().counts().rows, 0u);
 }
 
 TEST_F(BatcherTest, AJobLargerThanABatchGoesInPiecesAndIsFinishedOnce) {
@@ -107,7 +107,7 @@ TEST_F(BatcherTest, AWithdrawnJobIsFinishedAtOnceAndFreesItsRows) {
   EXPECT_THAT(gone.finished, ElementsAre(absl::CancelledError("gone")));
   batcher().Withdraw(&gone, absl::CancelledError("again"));
   EXPECT_EQ(gone.finished.size(), 1u);
-  EXPECT_EQ(batcher().depth().rows, 1u);
+  EXPECT_EQ(batcher().counts().rows, 1u);
   EXPECT_THAT(RunOne({&gone, &next}), ElementsAre("1:0+1"));
 }
 
@@ -142,7 +142,7 @@ TEST_F(BatcherTest, FailAllSettlesEveryJobOnceAndRefusesWithTheSameError) {
   EXPECT_THAT(begun.finished, IsEmpty());
   begun.Settle(running[0].count, absl::OkStatus());
   EXPECT_THAT(begun.finished, ElementsAre(absl::UnavailableError("gone")));
-  EXPECT_EQ(batcher().depth().jobs, 0u);
+  EXPECT_EQ(batcher().counts().jobs, 0u);
   EXPECT_EQ(batcher().Submit(&late), absl::UnavailableError("gone"));
 }
 

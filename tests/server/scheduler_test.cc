@@ -89,10 +89,10 @@ bool HasRetryInfo(const absl::Status& status) {
 
 TEST_F(SchedulerTest, AllThatWaitsLeavesAsOneBatchInOrderOfArrival) {
   for (const char* name : {"a", "b", "c"}) ASSERT_TRUE(Send(name, 2).ok());
-  EXPECT_EQ(scheduler().rows(), 6u);
+  EXPECT_EQ(scheduler().counts().rows, 6u);
   EXPECT_THAT(Leave(), ElementsAre("a:0+2", "b:0+2", "c:0+2"));
-  EXPECT_EQ(scheduler().rows(), 0u);
-  EXPECT_EQ(scheduler().bytes(), 0u);
+  EXPECT_EQ(scheduler().counts().rows, 0u);
+  EXPECT_EQ(scheduler().counts().bytes, 0u);
   EXPECT_THAT(Leave(), IsEmpty());
 }
 
@@ -100,7 +100,7 @@ TEST_F(SchedulerTest, AJobLargerThanABatchGoesInPieces) {
   ASSERT_TRUE(Send("a", 19).ok());
   EXPECT_THAT(Leave(), ElementsAre("a:0+8"));
   EXPECT_THAT(Leave(), ElementsAre("a:8+8"));
-  EXPECT_EQ(scheduler().jobs(), 1u);
+  EXPECT_EQ(scheduler().counts().jobs, 1u);
   EXPECT_THAT(Leave(), ElementsAre("a:16+3"));
   EXPECT_TRUE(scheduler().empty());
 }
@@ -171,8 +171,8 @@ TEST_F(SchedulerTest, FullIsRefusedWithAHint) {
   EXPECT_TRUE(HasRetryInfo(bytes)) << bytes;
   EXPECT_TRUE(Send("d", 8, {.client = 2, .bytes = 99}).ok());
   Leave();  // rows free up as they leave, bytes when the last has left
-  EXPECT_EQ(scheduler().rows(), 12u);
-  EXPECT_EQ(scheduler().bytes(), 100u);
+  EXPECT_EQ(scheduler().counts().rows, 12u);
+  EXPECT_EQ(scheduler().counts().bytes, 100u);
 }
 
 TEST_F(SchedulerTest, NoClientFillsTheQueue) {
@@ -194,7 +194,7 @@ TEST_F(SchedulerTest, WhatExpiresIsDroppedOnTimeAndNeverLeaves) {
   now_ += std::chrono::nanoseconds(1);
   Note(scheduler().Expire(now_));
   EXPECT_THAT(dropped_, ElementsAre("a+2 DEADLINE_EXCEEDED"));
-  EXPECT_EQ(scheduler().rows(), 2u);
+  EXPECT_EQ(scheduler().counts().rows, 2u);
   now_ += milliseconds(45);
   EXPECT_THAT(Leave(), IsEmpty());
   EXPECT_THAT(dropped_, ElementsAre("a+2 DEADLINE_EXCEEDED", "b+2 DEADLINE_EXCEEDED"));
@@ -224,8 +224,8 @@ TEST_F(SchedulerTest, ARemovedJobFreesWhatItHeld) {
   EXPECT_EQ(scheduler().Remove(jobs_["a"].get()), 0u);
   EXPECT_EQ(scheduler().Remove(jobs_["b"].get()), 0u);
   EXPECT_TRUE(scheduler().empty());
-  EXPECT_EQ(scheduler().rows(), 0u);
-  EXPECT_EQ(scheduler().bytes(), 0u);
+  EXPECT_EQ(scheduler().counts().rows, 0u);
+  EXPECT_EQ(scheduler().counts().bytes, 0u);
   EXPECT_EQ(scheduler().next_expiry(), Scheduler::TimePoint::max());
 }
 
@@ -255,7 +255,7 @@ TEST_F(SchedulerTest, ALingeringBatchLeavesWhenItIsFullOrItsFirstJobHasWaited) {
 
 TEST_F(SchedulerTest, WhatADeadlineCannotMeetIsRefusedWithAHint) {
   options_.lanes = 2;
-  for (int i = 0; i < 100; ++i) scheduler().BatchTook(milliseconds(10));
+  for (int i = 0; i < 100; ++i) scheduler().BatchTook(milliseconds(10), milliseconds(8));
   // Nothing waits: it goes next, whatever batches took, so that one slow batch does not shut the door for ever.
   ASSERT_TRUE(Send("a", 8, {.within = milliseconds(1)}).ok());
   // One batch before it: 10 ms * (1 + (1 + 1) / 2), and the margin.
@@ -270,7 +270,7 @@ TEST_F(SchedulerTest, WhatADeadlineCannotMeetIsRefusedWithAHint) {
 
 TEST_F(SchedulerTest, WithoutADeadlineTheLongestTimeInQueueIsWhatACallHas) {
   options_.max_queue_time = milliseconds(15);
-  for (int i = 0; i < 100; ++i) scheduler().BatchTook(milliseconds(10));
+  for (int i = 0; i < 100; ++i) scheduler().BatchTook(milliseconds(10), milliseconds(8));
   ASSERT_TRUE(Send("a", 8).ok());
   EXPECT_TRUE(HasRetryInfo(Send("b", 1)));
 }
@@ -328,7 +328,7 @@ class SimulationTest : public SchedulerTest {
 
  private:
   void Finish(Lane* lane) {
-    scheduler().BatchTook(now_ - lane->began);
+    scheduler().BatchTook(now_ - lane->began, now_ - lane->began);
     for (const Piece& piece : lane->batch) {
       if (piece.begin + piece.count < piece.job->computed_rows()) continue;
       const auto [source, arrived, job] = std::move(sent_.at(piece.job));

@@ -8,77 +8,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/mutex.h"
 #include "cvae/v1/cvae.grpc.pb.h"
 #include "gmock/gmock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
-#include "tests/kernels/model/model_file.h"
+#include "tests/server/puppet_engine.h"
 
 namespace cvae {
 namespace {
 
 using grpc::health::v1::HealthCheckResponse;
-
-// Holds every run until it is told how they end. Thread-safe.
-class Puppet {
- public:
-  absl::Status Run() {
-    MutexLock lock(mutex_);
-    ++running_;
-    changed_.NotifyAll();
-    while (!open_) changed_.Wait(mutex_);
-    return outcome_;
-  }
-  void AwaitRunning(int runs) {
-    MutexLock lock(mutex_);
-    while (running_ < runs) changed_.Wait(mutex_);
-  }
-  void LetGo(absl::Status outcome) {
-    MutexLock lock(mutex_);
-    open_ = true;
-    outcome_ = std::move(outcome);
-    changed_.NotifyAll();
-  }
-  void Hold() {
-    MutexLock lock(mutex_);
-    open_ = false;
-    running_ = 0;
-  }
-
- private:
-  Mutex mutex_;
-  CondVar changed_;
-  bool open_ ABSL_GUARDED_BY(mutex_) = true;  // the warming run passes
-  int running_ ABSL_GUARDED_BY(mutex_) = 0;
-  absl::Status outcome_ ABSL_GUARDED_BY(mutex_);
-};
-
-class PuppetSession : public Session {
- public:
-  PuppetSession(Puppet* puppet, size_t bytes) : puppet_(puppet), memory_(bytes) {}
-  absl::Span<std::byte> staging() override { return absl::MakeSpan(memory_); }
-  absl::Status Run(absl::Span<const RowSpan>) override { return puppet_->Run(); }
-
- private:
-  Puppet* const puppet_;
-  std::vector<std::byte> memory_;
-};
-
-class PuppetEngine : public Engine {
- public:
-  explicit PuppetEngine(Puppet* puppet) : puppet_(puppet) {}
-  std::shared_ptr<const Model> shared_model() const override { return model_; }
-  EngineInfo Describe() const override { return {"puppet", "strings", "fp32", "fp32.n0", "", 1}; }
-  absl::StatusOr<std::unique_ptr<Session>> NewSession(int max_rows) override {
-    return std::make_unique<PuppetSession>(puppet_, StagingBytes(*model_, max_rows));
-  }
-
- private:
-  Puppet* const puppet_;
-  const std::shared_ptr<const Model> model_ =
-      std::make_shared<const Model>(*ParseModel(*Safetensors::Parse(ReferenceFile().Bytes())));
-};
 
 class ServerTest : public testing::Test {
  protected:
