@@ -39,7 +39,7 @@ void Batcher::Withdraw(Job* job, const absl::Status& why, uint64_t pulled) {
   {
     MutexLock lock(mutex_);
     pulled += scheduler_.Remove(job);
-    if (pulled > 0 && !job->failed()) scheduler_.CountGivenUp(why.code());
+    if (pulled > 0) scheduler_.CountGivenUp(job, why);
     Wake();
   }
   if (pulled > 0) job->Settle(pulled, why);

@@ -36,7 +36,7 @@ class Batcher {
   absl::Status Submit(Job* job);
 
   // Gives a job up: settles with `why` what waits of it, if anything does, and `pulled` rows that the caller has pulled
-  // and not launched. Any thread that knows the job to be alive.
+  // and not computed. Any thread that knows the job to be alive.
   void Withdraw(Job* job, const absl::Status& why, uint64_t pulled = 0);
 
   // --- A lane's.

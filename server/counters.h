@@ -36,8 +36,7 @@ struct Histogram {
   uint64_t Quantile(double fraction) const;
 };
 
-// Of one model's queue and lanes. Jobs that ended before any of their rows was launched, or with the rest not launched,
-// are counted under why.
+// Of one model's queue and lanes. Every admitted job is answered or, once, counted among those given up.
 struct QueueCounts {
   uint64_t admitted = 0;  // jobs
 
@@ -47,7 +46,7 @@ struct QueueCounts {
   uint64_t refused_time = 0;         // predicted to take longer than they had
   uint64_t refused_expired = 0;      // had no time left
 
-  // Admitted, and given up.
+  // Given up: all of their rows or the last of them were not computed.
   uint64_t expired = 0;
   uint64_t queued_too_long = 0;
   uint64_t cancelled = 0;

@@ -79,8 +79,9 @@ class Job {
 
   struct Ticket {
     bool waiting = false;
-    uint64_t next = 0;    // first computed row that has not left the queue
-    uint64_t number = 0;  // in order of arrival
+    bool given_up = false;  // and counted so
+    uint64_t next = 0;      // first computed row that has not left the queue
+    uint64_t number = 0;    // in order of arrival
     int rank = 0;
     TimePoint arrived;
     TimePoint due;     // orders the jobs of a client

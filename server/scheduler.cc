@@ -204,11 +204,12 @@ uint64_t Scheduler::Remove(Job* job) {
   return rows;
 }
 
-void Scheduler::CountGivenUp(absl::StatusCode why) {
-  ++(why == absl::StatusCode::kDeadlineExceeded    ? counts_.expired
-     : why == absl::StatusCode::kResourceExhausted ? counts_.queued_too_long
-     : why == absl::StatusCode::kCancelled         ? counts_.cancelled
-                                                   : counts_.failed);
+void Scheduler::CountGivenUp(Job* job, const absl::Status& why) {
+  if (std::exchange(job->ticket.given_up, true)) return;
+  ++(absl::IsDeadlineExceeded(why)    ? counts_.expired
+     : absl::IsResourceExhausted(why) ? counts_.queued_too_long
+     : absl::IsCancelled(why)         ? counts_.cancelled
+                                      : counts_.failed);
 }
 
 void Scheduler::BatchTook(Duration time, Duration computing) {
@@ -223,7 +224,7 @@ std::vector<Scheduler::Dropped> Scheduler::Expire(TimePoint now) {
     Job* const job = *expiring_.begin();
     counts_.overstay_us.Add(Microseconds(now - job->ticket.expiry));
     dropped.push_back({job, Remove(job), WhyExpired(*job, options_.max_queue_time)});
-    CountGivenUp(dropped.back().why.code());
+    CountGivenUp(job, dropped.back().why);
   }
   return dropped;
 }
@@ -233,7 +234,7 @@ std::vector<Scheduler::Dropped> Scheduler::RemoveAll(const absl::Status& why) {
   while (!empty()) {
     Job* const job = *clients_.front().jobs.begin();
     dropped.push_back({job, Remove(job), why});
-    CountGivenUp(why.code());
+    CountGivenUp(job, why);
   }
   return dropped;
 }

@@ -80,8 +80,8 @@ class Scheduler {
 
   // Takes what waits of a job out: its rows, 0 if nothing of it waits. The job must be alive.
   uint64_t Remove(Job* job);
-  // Counts a job that was given up.
-  void CountGivenUp(absl::StatusCode why);
+  // Counts a job that was given up, once.
+  void CountGivenUp(Job* job, const absl::Status& why);
 
   // Takes everything out.
   std::vector<Dropped> RemoveAll(const absl::Status& why);

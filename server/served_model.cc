@@ -113,7 +113,13 @@ std::chrono::nanoseconds ServedModel::RunBatch(const std::vector<Piece>& batch, 
   const absl::Status status = session.Run(spans);
   const Clock::time_point end = Clock::now();
   if (!status.ok() && on_fault_) on_fault_(status);
-  for (const Piece* piece : launched) piece->job->Settle(piece->count, status);
+  for (const Piece* piece : launched) {
+    if (status.ok()) {
+      piece->job->Settle(piece->count, status);
+    } else {
+      batcher_.Withdraw(piece->job, status, piece->count);
+    }
+  }
   return end - start;
 }
 

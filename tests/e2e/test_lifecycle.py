@@ -114,6 +114,34 @@ def test_a_client_killed_amid_calls_harms_nobody(tmp_path):
     assert server.stop() == 0
 
 
+def test_clients_killed_amid_calls_leave_nothing_behind():
+    """Whatever their calls were doing: queued, computing, being answered. What the server counted says so."""
+    server = Server(MODEL, "--max_batch_rows=64")
+    here = str(pathlib.Path(__file__).parent)
+    clients = [subprocess.Popen([sys.executable, "-c", CALLING, server.address, here], stdout=subprocess.PIPE)
+               for _ in range(3)]
+    for client in clients:
+        assert client.stdout.readline() == b"calling\n"
+    for client in clients:
+        time.sleep(0.05)  # each at another moment
+        client.kill()
+        client.wait()
+    assert server.stop() == 0
+    assert any("in flight 0, unread bytes 0" in line for line in server.log), server.log
+
+
+CALLING = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from conftest import cvae_pb2_grpc, grpc, pb, UNLIMITED
+stub = cvae_pb2_grpc.CvaeServiceStub(grpc.insecure_channel(sys.argv[1], options=UNLIMITED))
+print("calling", flush=True)
+while True:
+    calls = [stub.Generate.future(pb.GenerateRequest(labels=[7], samples_per_row=n, seed=1)) for n in (1, 30, 3000) * 20]
+    for call in calls: call.result()
+"""
+
+
 @pytest.mark.parametrize("network", ["tcp", "unix"])
 def test_a_reader_that_never_takes_its_answers(tmp_path, network):
     """A stopped process: its connection stays, and nothing is read from it. Others on the same socket notice nothing."""

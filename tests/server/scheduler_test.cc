@@ -377,9 +377,9 @@ TEST_F(SimulationTest, AtFiveTimesTheCapacityMostOfItStillMeetsDeadlines) {
   const std::chrono::nanoseconds fixed(500'000), per_row(37'100);
   std::vector<Source> sources = {
       {.every = std::chrono::nanoseconds(1'000'000'000 / 256'000), .within = milliseconds(50)}};
-  Run(&sources, now_ + seconds(2), fixed, per_row);
+  Run(&sources, now_ + seconds(1), fixed, per_row);
   const Source& source = sources[0];
-  EXPECT_GE(source.in_time, 0.9 * 2 * 51'200);
+  EXPECT_GE(source.in_time, 0.9 * 51'200);
   EXPECT_LE(source.late, 0.02 * source.in_time);
   EXPECT_GE(source.refused, 0.95 * (source.sent - source.in_time));  // at once, not after having waited for nothing
 }
@@ -391,14 +391,14 @@ TEST_F(SimulationTest, AFloodingClientDoesNotDelayAnother) {
   const std::chrono::nanoseconds fixed(500'000), per_row(37'100);
   std::vector<Source> sources = {{.client = 1, .every = std::chrono::microseconds(10), .rows = 4},
                                  {.client = 2, .every = std::chrono::milliseconds(5), .rows = 16}};
-  Run(&sources, now_ + seconds(2), fixed, per_row);
+  Run(&sources, now_ + seconds(1), fixed, per_row);
   std::vector<std::chrono::nanoseconds>& times = sources[1].times;
   std::sort(times.begin(), times.end());
-  ASSERT_GT(times.size(), 390u);
+  ASSERT_GT(times.size(), 190u);
   EXPECT_EQ(sources[1].refused + sources[1].expired, 0u);
   // A lane becomes free within a batch's time, and the next batch takes it along.
   EXPECT_LE(times.back(), milliseconds(20));
-  EXPECT_GT(sources[0].in_time, 20'000u);
+  EXPECT_GT(sources[0].in_time, 10'000u);
 }
 
 }  // namespace

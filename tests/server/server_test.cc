@@ -25,6 +25,8 @@ class ServerTest : public testing::Test {
     ServerOptions options;
     options.listen = {"127.0.0.1:0"};
     options.model.lanes = 1;
+    options.model.batcher.scheduler.max_batch_rows = 1;
+    options.client_key_header = "x-client";
     std::vector<ModelToServe> models(1);
     models[0] = {"m", std::make_unique<PuppetEngine>(&puppet_)};
     auto server = Server::Start(std::move(models), options);
@@ -37,14 +39,24 @@ class ServerTest : public testing::Test {
     served_ = std::async(std::launch::async, [this] { return server_->ServeUntilStopped(); });
   }
 
-  std::future<grpc::Status> Generate() {
-    return std::async(std::launch::async, [this] {
-      grpc::ClientContext context;
+  // Asks for one row. `client`: what a proxy says of it.
+  std::future<grpc::Status> Generate(uint64_t seed = 1, const std::string& client = "a",
+                                     grpc::ClientContext* given = nullptr) {
+    return std::async(std::launch::async, [this, seed, client, given] {
+      grpc::ClientContext own;
+      grpc::ClientContext* context = given == nullptr ? &own : given;
+      context->AddMetadata("x-client", client);
       v1::GenerateRequest request;
       request.add_labels(1);
+      request.set_seed(seed);
       v1::GenerateResponse response;
-      return stub_->Generate(&context, request, &response);
+      return stub_->Generate(context, request, &response);
     });
+  }
+
+  // Until so many calls wait in the queue.
+  void AwaitWaiting(uint64_t calls) {
+    while (server_->counts().models[0].queue.jobs != calls) std::this_thread::yield();
   }
 
   HealthCheckResponse::ServingStatus Health() {
@@ -95,6 +107,42 @@ TEST_F(ServerTest, AFaultFailsWhatRunsRefusesWhatWaitsAndEndsTheServer) {
   // Queued in time or refused at the door, or launched on the broken device: never answered as if nothing were.
   EXPECT_FALSE(waiting.get().ok());
   EXPECT_EQ(served_.get().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(ServerTest, ACallThatItsClientGivesUpLeavesTheQueue) {
+  std::future<grpc::Status> running = Generate(1);
+  puppet_.AwaitRunning(1);
+  grpc::ClientContext context;
+  std::future<grpc::Status> given_up = Generate(2, "a", &context);
+  AwaitWaiting(1);
+  context.TryCancel();
+  EXPECT_EQ(given_up.get().error_code(), grpc::StatusCode::CANCELLED);
+  AwaitWaiting(0);  // while the only lane is busy
+  puppet_.LetGo(absl::OkStatus());
+  EXPECT_TRUE(running.get().ok());
+  server_->RequestStop();
+  EXPECT_TRUE(served_.get().ok());
+  EXPECT_EQ(puppet_.batches().size(), 1u);
+  EXPECT_EQ(server_->counts().models[0].queue.cancelled, 1u);
+  EXPECT_EQ(server_->counts().in_flight, 0u);
+}
+
+TEST_F(ServerTest, ClientsThatAProxyTellsApartTakeTurns) {
+  std::vector<std::future<grpc::Status>> calls;
+  calls.push_back(Generate(0));
+  puppet_.AwaitRunning(1);
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    calls.push_back(Generate(seed, "a"));
+    AwaitWaiting(seed);
+  }
+  calls.push_back(Generate(4, "b"));
+  AwaitWaiting(4);
+  puppet_.LetGo(absl::OkStatus());
+  for (std::future<grpc::Status>& call : calls) EXPECT_TRUE(call.get().ok());
+  using Batch = Puppet::Batch;
+  EXPECT_THAT(puppet_.batches(),
+              testing::ElementsAre(Batch{{0, 1}}, Batch{{1, 1}}, Batch{{4, 1}}, Batch{{2, 1}}, Batch{{3, 1}}));
+  server_->RequestStop();
 }
 
 TEST_F(ServerTest, AWatchIsToldOfEveryChange) {
