@@ -131,13 +131,16 @@ absl::Status Scheduler::CheckTime(const Job& job, const Client* client, TimePoin
 }
 
 Duration Scheduler::Predict(const Job& job, const Client* client) const {
+  // Rows that leave before its last batch.
   uint64_t own = 0;
   for (int rank = 0; client != nullptr && rank <= job.ticket.rank; ++rank) own += client->rows_of_rank[rank];
   const uint64_t other_clients = clients_.size() - (client != nullptr);
   const uint64_t other_rows = counts_.rows - (client != nullptr ? client->rows : 0);
   // Turn for turn: until these rows have left, each of the others gets no more.
   const uint64_t turns = std::max(own + job.computed_rows(), kTurnRows);
-  const double before = static_cast<double>(own + std::min(other_rows, other_clients * turns));
+  const uint64_t of_others = std::min(other_rows, other_clients * turns);
+  const uint64_t of_the_job = job.computed_rows() - std::min(job.computed_rows(), options_.max_batch_rows);
+  const double before = static_cast<double>(own + of_others + of_the_job);
   const double batches = (before / static_cast<double>(options_.max_batch_rows) + 1) / options_.lanes;
   return std::chrono::duration_cast<Duration>(batch_time_ * (1 + batches));
 }

@@ -11,9 +11,9 @@
 //  - A job larger than half of what is left of its client's share leaves a half to those behind it: it cannot block
 //    them, and goes on all the time itself. Any job may go in pieces, over several batches and lanes.
 //
-// A job is admitted if it fits the queue's bounds and will probably leave and be computed in time:
+// A job is admitted if it fits the queue's bounds and will probably be computed in time, or nothing else waits:
 //
-//   predicted = batch time * (1 + (rows before it / max_batch_rows + 1) / lanes)
+//   predicted = batch time * (1 + (rows before its last batch / max_batch_rows + 1) / lanes)
 //
 // The longest time in queue of a job is until its deadline, or max_queue_time if it has none: then it is dropped.
 
