@@ -1,0 +1,25 @@
+"""Client of cvae-serve, a server of conditional variational autoencoders.
+
+    with cvae.Client("localhost:8001") as client:
+        latents = client.encode(x, labels=["seven", "one"]).mu
+"""
+
+from typing import Any
+
+from .client import Client
+from .errors import CvaeError, FieldViolation
+from .results import Decoding, Encoding, Generation, Loss, Reconstruction
+
+__all__ = ["Client", "CvaeError", "Decoding", "Encoding", "FieldViolation", "Generation", "Loss", "Reconstruction"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "export":
+        raise AttributeError(f"module 'cvae' has no attribute {name!r}")
+    try:  # here, not above: it needs PyTorch, which calling a server does not
+        from .exporter import export  # type: ignore[import-not-found, unused-ignore]
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
+            raise
+        raise ImportError(f"cvae.export needs {error.name}: pip install 'cvae[export]'") from error
+    return export

@@ -1,0 +1,1 @@
+"""Messages of this package alone, generated from proto/cvae/internal."""

@@ -1,0 +1,50 @@
+"""A server for all tests, and the rows that they send."""
+
+import os
+import pathlib
+import re
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+
+import cvae
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DIGITS = ROOT / "deploy" / "models" / "digits" / "digits.safetensors"
+
+
+@pytest.fixture(scope="session")
+def address():
+    server = subprocess.Popen(
+        [os.environ["CVAE_SERVER_BINARY"], "--listen=127.0.0.1:0", f"--model={DIGITS}", f"--model=seed={ROOT}/tests/golden/seed.model.safetensors"],
+        stderr=subprocess.PIPE, text=True)
+    log = []
+    for line in server.stderr:
+        log.append(line)
+        found = re.search(r"listening on (127\.0\.0\.1:\d+)", line)
+        if found:
+            break
+    else:
+        raise RuntimeError("the server did not start: " + "".join(log))
+    threading.Thread(target=server.stderr.read, daemon=True).start()  # read on, or a full pipe would stop it
+    yield found[1]
+    server.terminate()
+    assert server.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    with cvae.Client(address, model="digits") as client:
+        yield client
+
+
+@pytest.fixture
+def x():
+    return np.random.default_rng(1).random((100, 256), np.float32)
+
+
+@pytest.fixture
+def labels():
+    return [row % 10 for row in range(100)]
