@@ -2,15 +2,30 @@
 
     with cvae.Client("localhost:8001") as client:
         latents = client.encode(x, labels=["seven", "one"]).mu
+
+cvae.aio.Client is the same for asyncio. help(cvae.Client) says what all methods take.
 """
 
 from typing import Any
 
+from . import aio
+from ._connection import Tls
 from .client import Client
 from .errors import CvaeError, FieldViolation
 from .results import Decoding, Encoding, Generation, Loss, Reconstruction
 
-__all__ = ["Client", "CvaeError", "Decoding", "Encoding", "FieldViolation", "Generation", "Loss", "Reconstruction"]
+__all__ = [
+    "Client",
+    "CvaeError",
+    "Decoding",
+    "Encoding",
+    "FieldViolation",
+    "Generation",
+    "Loss",
+    "Reconstruction",
+    "Tls",
+    "aio",
+]
 
 
 def __getattr__(name: str) -> Any:

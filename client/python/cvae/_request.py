@@ -55,11 +55,13 @@ class Request:
     def answer(self, responses: Sequence[Any]) -> Dict[str, Any]:
         """The result's fields, from the answers to all pieces in order."""
         first = responses[0]
+        # With several pieces, GetModel's answer had a part in it too: the seed's need, the loss weights.
+        before = first.version if len(responses) == 1 else self.model.version
         for other in responses:
-            if other.version != first.version:
+            if other.version != before:
                 raise errors.make_error(
                     grpc.StatusCode.ABORTED,
-                    f"the model changed between the calls, from version {first.version} to {other.version}: ask again",
+                    f"the model changed between the calls, from version {before} to {other.version}: ask again",
                 )
         known = first.DESCRIPTOR.fields_by_name
         result: Dict[str, Any] = {"version": first.version}
@@ -84,7 +86,7 @@ class Request:
                 raise ValueError(f"{path}: got {count} rows, {next(iter(counts))} has {rows}")
         if rows == 0:
             raise ValueError(f"{next(iter(counts))}: got no rows")
-        return rows
+        return int(rows)
 
     def _cut(self, chunk_rows: Optional[int]) -> List[Tuple[int, int]]:
         step = chunk_rows or self._chunk_rows()
@@ -118,7 +120,7 @@ class Request:
         }[self.method]
         samples = self.samples if self.method == "Loss" else 1
         numbers += samples * o * getattr(rest, "per_column", False) + z * getattr(rest, "per_latent", False)
-        return 4 * numbers
+        return 4 * int(numbers)
 
     def _needs_seed(self) -> bool:
         """Would the server draw a seed, another for each piece?"""
@@ -136,12 +138,13 @@ class Request:
         arrays = []
         for response, (begin, end) in zip(responses, self.pieces):
             matrix, rows = getattr(response, name), (end - begin) * factor
-            if matrix.rows != rows or len(matrix.data) != 4 * rows * matrix.cols:
+            data = matrix.data  # once: each access makes a copy
+            if matrix.rows != rows or len(data) != 4 * rows * matrix.cols:
                 raise errors.make_error(
                     grpc.StatusCode.INTERNAL,
-                    f"the answer's {name} is {matrix.rows} x {matrix.cols} in {len(matrix.data)} bytes, expected {rows} rows",
+                    f"the answer's {name} is {matrix.rows} x {matrix.cols} in {len(data)} bytes, expected {rows} rows",
                 )
-            arrays.append(np.frombuffer(matrix.data, "<f4").reshape(rows, matrix.cols))
+            arrays.append(np.frombuffer(data, "<f4").reshape(rows, matrix.cols))
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
     def _loss(self, responses: Sequence[Any]) -> Dict[str, Any]:

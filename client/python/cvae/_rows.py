@@ -35,7 +35,7 @@ class MatrixField:
         return len(self.array) // self.factor
 
     def row_bytes(self) -> int:
-        return 4 * self.array.shape[1] * self.factor
+        return 4 * int(self.array.shape[1]) * self.factor
 
     def put(self, message: Any, begin: int, end: int) -> None:
         rows = self.array[begin * self.factor : end * self.factor]

@@ -1,5 +1,6 @@
 """A server for all tests, and the rows that they send."""
 
+import asyncio
 import os
 import pathlib
 import re
@@ -34,9 +35,32 @@ def address():
     assert server.wait(60) == 0
 
 
-@pytest.fixture(scope="module")
-def client(address):
-    with cvae.Client(address, model="digits") as client:
+class Awaited:
+    """A cvae.aio.Client whose methods are awaited here, so that one test is of both clients."""
+
+    def __init__(self, *args, **kwargs):
+        self.loop = asyncio.new_event_loop()
+        self.client = cvae.aio.Client(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return lambda *args, **kwargs: self.loop.run_until_complete(getattr(self.client, name)(*args, **kwargs))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+        self.loop.close()
+
+
+@pytest.fixture(scope="session", params=[cvae.Client, Awaited], ids=["blocking", "asyncio"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def client(kind, address):
+    with kind(address, model="digits") as client:
         yield client
 
 

@@ -55,6 +55,32 @@ def test_a_seed_for_all_chunks_is_drawn_and_answered(client, labels):
     assert bits(client.generate(labels=labels, seed=drawn.seed)) == bits(drawn)
 
 
+def test_a_counterfactual_by_any_of_the_three(client, x, labels):
+    part, three = client.info().condition[0].name, [3] * 100
+    expected = bits(client.reconstruct(x, labels=labels, mean=True, decode_labels=three))
+    assert expected != bits(client.reconstruct(x, labels=labels, mean=True))
+    for decode in ({"decode_y": np.eye(10)[three]}, {"decode_parts": {part: ["three"] * 100}}, {"decode_labels": ["three"] * 100}):
+        assert bits(client.reconstruct(x, labels=labels, mean=True, chunk_rows=33, **decode)) == expected
+
+
+def test_elements_and_targets(client, x, labels):
+    target = np.random.default_rng(4).random((100, 256), np.float32)
+    asked = dict(labels=labels, seed=3, target=target, per_row=True, per_column=True, per_latent=True)
+    got = client.loss(x, samples=2, **asked)
+    assert got.column_recon.shape == (100, 256) and got.latent_kl.shape == (100, client.info().latent_dim)
+    np.testing.assert_allclose(got.column_recon.sum(1), got.row_recon, rtol=1e-5)
+    np.testing.assert_allclose(got.latent_kl.sum(1), got.row_kl, rtol=1e-5)
+    assert bits(client.loss(x, samples=2, chunk_rows=7, **asked)) == bits(got)
+    once = client.reconstruct(x, return_loss=True, **asked)
+    np.testing.assert_allclose((once.x_hat - target) ** 2, once.column_recon, rtol=1e-5)
+    assert got.loss != client.loss(x, labels=labels, seed=3, samples=2).loss  # against x itself
+
+
+def test_temperature(client):
+    hot, cold = (client.generate(labels=["one"], seed=1, return_z=True, temperature=t) for t in (1, 0.5))
+    assert np.array_equal(hot.z * np.float32(0.5), cold.z)
+
+
 def test_chunks_by_the_servers_limits(client, labels):
     big = np.random.default_rng(2).random((5000, 256), np.float32)  # over 2 MiB
     label = [1] * 5000
@@ -82,7 +108,7 @@ def test_noise(client, x, labels):
         client.generate(labels=1, seed=1, mean=True)
 
 
-def test_errors(client, x):
+def test_errors(client, kind, x):
     with pytest.raises(errors.InvalidArgumentError, match="255") as wrong:
         client.encode(x[:, :255], labels=[1] * 100)
     assert wrong.value.violations[0].field == "x.cols"
@@ -92,7 +118,7 @@ def test_errors(client, x):
         client.info(model="none")
     with pytest.raises(ValueError, match="labels: got 3 rows"):
         client.encode(x, labels=[1, 2, 3])
-    with cvae.Client("127.0.0.1:1", timeout=5) as nobody, pytest.raises(errors.UnavailableError):
+    with kind("127.0.0.1:1", timeout=5) as nobody, pytest.raises(errors.UnavailableError):
         nobody.info()
 
 
@@ -107,3 +133,15 @@ def test_non_finite(client, x, labels):
 def test_models(client):
     assert [model.name for model in client.models()] == ["digits", "seed"]
     assert client.info(model="seed").input_dim == 256
+
+
+def test_beside_googleapis(client, x):
+    """A process that has google.rpc's own messages reads the same details with them."""
+    from google.rpc import error_details_pb2
+    from grpc_status import rpc_status
+
+    with pytest.raises(errors.InvalidArgumentError) as wrong:
+        client.encode(x[:, :255], labels=[1] * 100)
+    (detail,) = rpc_status.from_call(wrong.value.__cause__).details
+    bad = error_details_pb2.BadRequest()
+    assert detail.Unpack(bad) and bad.field_violations[0].field == wrong.value.violations[0].field
