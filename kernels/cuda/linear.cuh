@@ -123,7 +123,7 @@ __device__ __forceinline__ void RunTilePanel(const StageParams& stage, int panel
     if (column >= stage.out) continue;
     float v[TileThread::kRows];
 #pragma unroll
-    for (int i = 0; i < TileThread::kRows; ++i) v[i] = scalar::Activate(stage.activation, thread.acc[i][j]);
+    for (int i = 0; i < TileThread::kRows; ++i) v[i] = Activate(stage.activation, thread.acc[i][j]);
     float4* to = reinterpret_cast<float4*>(out + column * kTileStride + thread.row);
     to[0] = make_float4(v[0], v[1], v[2], v[3]);
     to[1] = make_float4(v[4], v[5], v[6], v[7]);
@@ -171,10 +171,10 @@ __device__ __forceinline__ void RunFewStage(const StageParams& stage, const floa
       acc.z = acc.z + 0.0f;
       acc.w = acc.w + 0.0f;
     }
-    acc.x = scalar::Activate(stage.activation, acc.x);
-    acc.y = scalar::Activate(stage.activation, acc.y);
-    acc.z = scalar::Activate(stage.activation, acc.z);
-    acc.w = scalar::Activate(stage.activation, acc.w);
+    acc.x = Activate(stage.activation, acc.x);
+    acc.y = Activate(stage.activation, acc.y);
+    acc.z = Activate(stage.activation, acc.z);
+    acc.w = Activate(stage.activation, acc.w);
     *reinterpret_cast<float4*>(out + column * kFewStride) = acc;
   }
 }

@@ -164,6 +164,17 @@ __device__ void MakeLatents(const RowRef* rows, int latents, const float* head, 
   }
 }
 
+__device__ __noinline__ float ActivateByFormula(Activation activation, float x) {
+  return scalar::Activate(activation, x);
+}
+
+// The formulas are called, not inlined at each of a thread's many outputs: together they are long.
+__device__ __forceinline__ float Activate(Activation activation, float x) {
+  if (activation.kind == Activation::kIdentity) return x;
+  if (activation.kind == Activation::kRelu) return scalar::Relu(x);
+  return ActivateByFormula(activation, x);
+}
+
 // Where a row's outputs go, and what it is compared with.
 struct DecodedRow {
   float* x_hat;
@@ -185,7 +196,7 @@ __device__ __forceinline__ DecodedRow DecodedRowOf(const RowRef& ref, int width)
 __device__ __forceinline__ void WriteColumn(const DecodedRow& row, Activation activation, bool bce, int column,
                                             float before, float& partial) {
   float x_hat = before;
-  if (row.x_hat != nullptr || !bce) x_hat = scalar::Activate(activation, before);
+  if (row.x_hat != nullptr || !bce) x_hat = Activate(activation, before);
   StoreOutput(row.x_hat, column, x_hat);
   if (row.target == nullptr) return;
   if (bce) {

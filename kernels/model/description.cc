@@ -1,7 +1,9 @@
 #include "kernels/model/description.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -46,6 +48,13 @@ absl::StatusOr<int> Node::Integer(int min, int max) const {
 absl::StatusOr<double> Node::Number() const {
   if (json_->is_number()) return json_->get<double>();  // the parser refuses one that overflows
   return Unexpected("a number");
+}
+
+absl::StatusOr<float> Node::Float() const {
+  if (json_->is_number() && std::abs(json_->get<double>()) <= std::numeric_limits<float>::max()) {
+    return json_->get<float>();
+  }
+  return Unexpected("a number that float32 holds");
 }
 
 absl::StatusOr<std::string> Node::Name() const {

@@ -34,6 +34,7 @@ class Node {
   // The value, or an error that says what it should be.
   absl::StatusOr<int> Integer(int min, int max) const;
   absl::StatusOr<double> Number() const;  // finite
+  absl::StatusOr<float> Float() const;    // the nearest float, finite
   // A name: 1 to 256 bytes without control characters.
   absl::StatusOr<std::string> Name() const;
   absl::StatusOr<std::vector<Node>> List() const;

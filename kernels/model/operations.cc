@@ -44,10 +44,23 @@ absl::StatusOr<int> LinearWidth(const Node& node, const Weights& weights) {
   return dims.in;
 }
 
-template <Activation activation>
+template <Activation::Kind kind>
 absl::Status ReadActivation(const Node& node, Weights&, LayerList& list) {
   if (!node.json().is_string()) return node.Error("takes no parameters: its name alone, as a string, is enough");
-  if (activation != Activation::kIdentity) list.layers.push_back(activation);
+  if (kind != Activation::kIdentity) list.layers.push_back(Activation(kind));
+  return absl::OkStatus();
+}
+
+// An activation with a parameter: {"leaky_relu": 0.01}.
+template <Activation::Kind kind>
+absl::Status ReadParameterized(const Node& node, Weights&, LayerList& list) {
+  constexpr const char* kName = kind == Activation::kElu ? "elu" : "leaky_relu";
+  if (!node.json().is_object()) {
+    return node.Error(absl::StrCat(kName, " takes its parameter: {\"", kName, "\": 0.01}"));
+  }
+  CVAE_RETURN_IF_ERROR(node.CheckKeys({kName}));
+  CVAE_ASSIGN_OR_RETURN(const float a, node.At(kName).Float());
+  list.layers.push_back(Activation(kind, a));
   return absl::OkStatus();
 }
 
@@ -57,7 +70,14 @@ constexpr Kind kKinds[] = {
     {"linear", ReadLinear, LinearWidth},
     {"identity", ReadActivation<Activation::kIdentity>, nullptr},
     {"relu", ReadActivation<Activation::kRelu>, nullptr},
+    {"leaky_relu", ReadParameterized<Activation::kLeakyRelu>, nullptr},
+    {"elu", ReadParameterized<Activation::kElu>, nullptr},
+    {"silu", ReadActivation<Activation::kSilu>, nullptr},
+    {"gelu", ReadActivation<Activation::kGelu>, nullptr},
+    {"gelu_tanh", ReadActivation<Activation::kGeluTanh>, nullptr},
+    {"tanh", ReadActivation<Activation::kTanh>, nullptr},
     {"sigmoid", ReadActivation<Activation::kSigmoid>, nullptr},
+    {"softplus", ReadActivation<Activation::kSoftplus>, nullptr},
 };
 
 absl::Status UnknownOperation(const Node& node, const std::string& name) {

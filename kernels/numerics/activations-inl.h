@@ -51,13 +51,27 @@ CVAE_HD F Softplus(F x) {
 
 template <class F>
 CVAE_HD F Activate(Activation activation, F x) {
-  switch (activation) {
+  switch (activation.kind) {
     case Activation::kIdentity:
       return x;
     case Activation::kRelu:
       return Relu(x);
+    case Activation::kLeakyRelu:
+      return LeakyRelu(x, activation.a);
+    case Activation::kElu:
+      return Elu(x, activation.a);
+    case Activation::kSilu:
+      return Silu(x);
+    case Activation::kGelu:
+      return Gelu(x);
+    case Activation::kGeluTanh:
+      return GeluTanh(x);
+    case Activation::kTanh:
+      return Tanh(x);
     case Activation::kSigmoid:
       return Sigmoid(x);
+    case Activation::kSoftplus:
+      return Softplus(x);
   }
   return x;
 }

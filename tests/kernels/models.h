@@ -84,8 +84,10 @@ inline Model RandomModel(const Shape& shape) {
 
 // The shapes that engines are held to: the reference, larger and odd ones, no condition, no hidden layer, deep ones.
 inline std::vector<Shape> Shapes() {
-  const auto kId = Activation::kIdentity;
-  const auto kSig = Activation::kSigmoid;
+  const Activation kId = Activation::kIdentity;
+  const Activation kSig = Activation::kSigmoid;
+  const Activation kLeaky = {Activation::kLeakyRelu, 0.2f};
+  const Activation kElu = {Activation::kElu, 0.7f};
   const auto kBce = LossElement::kBce;
   return {
       {"reference", 256, {{10, true}}, {128}, 32, {128}},
@@ -97,6 +99,14 @@ inline std::vector<Shape> Shapes() {
       {"deep", 40, {{3, false}}, {64, 17, 50}, 9, {50, 17, 64}, kSig, kId},
       {"another target", 21, {{2, true}}, {40}, 6, {40}, Activation::kRelu, kId, LossElement::kSquaredError, 150},
       {"parts", 30, {{4, true}, {2, false}, {3, true}}, {48, 20}, 12, {20, 48}, Activation::kRelu, kSig},
+      // Each activation, in hidden and in output layers.
+      {"leaky relu", 17, {{3, true}}, {21}, 5, {35}, kLeaky, Activation::kTanh},
+      {"elu", 18, {{3, true}}, {33}, 5, {34}, kElu, Activation::kSoftplus},
+      {"silu", 19, {{3, true}}, {16}, 5, {33}, Activation::kSilu, Activation::kGelu},
+      {"gelu", 20, {{3, true}}, {15}, 5, {32}, Activation::kGelu, Activation::kSilu},
+      {"gelu by tanh", 21, {{3, true}}, {40}, 5, {31}, Activation::kGeluTanh, kElu},
+      {"tanh", 33, {{3, true}}, {41}, 5, {30}, Activation::kTanh, kLeaky},
+      {"softplus", 34, {{3, true}}, {42}, 5, {29}, Activation::kSoftplus, Activation::kGeluTanh},
   };
 }
 

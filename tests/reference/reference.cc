@@ -16,13 +16,28 @@ float Fma(float a, float b, float c) { return scalar::Fma(a, b, c); }
 double Fma(double a, double b, double c) { return a * b + c; }
 float Activated(Activation activation, float x) { return scalar::Activate(activation, x); }
 double Activated(Activation activation, double x) {
-  switch (activation) {
+  const double a = activation.a;
+  switch (activation.kind) {
     case Activation::kIdentity:
       return x;
     case Activation::kRelu:
       return x <= 0 ? 0 : x;  // NaN stays
+    case Activation::kLeakyRelu:
+      return x > 0 ? x : a * x;
+    case Activation::kElu:
+      return x > 0 ? x : a * std::expm1(x);
+    case Activation::kSilu:
+      return x / (1 + std::exp(-x));
+    case Activation::kGelu:
+      return x / 2 * std::erfc(-x * std::sqrt(0.5));
+    case Activation::kGeluTanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case Activation::kTanh:
+      return std::tanh(x);
     case Activation::kSigmoid:
       return 1 / (1 + std::exp(-x));
+    case Activation::kSoftplus:
+      return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
   }
   return x;
 }

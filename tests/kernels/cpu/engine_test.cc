@@ -30,6 +30,16 @@ std::unique_ptr<Engine> MakeEngine(const Model& model, int threads, int64_t targ
   return *std::move(engine);
 }
 
+// ||got - expected|| / ||expected||, over as many as are expected.
+double RelativeError(const std::vector<float>& got, const std::vector<double>& expected) {
+  double difference = 0, norm = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    difference += std::pow(got[i] - expected[i], 2);
+    norm += std::pow(expected[i], 2);
+  }
+  return std::sqrt(difference / norm);
+}
+
 class CpuEngineTest : public testing::TestWithParam<Shape> {
  protected:
   const Model model_ = RandomModel(GetParam());
@@ -71,6 +81,26 @@ TEST_P(CpuEngineTest, GivesTheReferencesBitsOnEveryInstructionSet) {
   for (const cpu::Kernels& kernels : all) {
     ExpectBits(*MakeEngine(model_, 1, kernels.target), expected);
   }
+}
+
+// The reference in float and in double have formulas of their own; this is what holds them together.
+TEST_P(CpuEngineTest, IsNearTheReferenceInDouble) {
+  OwnedSpan span = RandomSpan(model_, random_, 1);
+  while (span.span.pass != Pass::kForward || span.span.samples > 1) span = RandomSpan(model_, random_, 40);
+  span = Fresh(span, model_);
+  const auto engine = MakeEngine(model_, 1, 0);
+  auto session = engine->NewSession(40);
+  ASSERT_TRUE((*session)->Run({&span.span, 1}).ok());
+  std::vector<double> x_hat, recon, kl;
+  for (uint32_t i = 0; i < span.span.count; ++i) {
+    const ReferenceRow<double> row = ReferenceForward<double>(model_, span.span, i);
+    x_hat.insert(x_hat.end(), row.x_hat.begin(), row.x_hat.end());
+    recon.push_back(row.recon);
+    kl.push_back(row.kl);
+  }
+  EXPECT_LT(RelativeError(span.x_hat, x_hat), 2e-6);
+  EXPECT_LT(RelativeError(span.recon, recon), 2e-6);
+  EXPECT_LT(RelativeError(span.kl, kl), 2e-6);
 }
 
 TEST_P(CpuEngineTest, DependsNeitherOnThreadsNorOnNeighboursNorOnPosition) {

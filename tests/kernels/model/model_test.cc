@@ -118,6 +118,27 @@ TEST(ModelTest, LoadsAllThatADescriptionOffers) {
   EXPECT_THAT(model->probe->x_hat, SizeIs(10));
 }
 
+TEST(ModelTest, LoadsEveryActivation) {
+  const std::vector<std::pair<const char*, Activation>> activations = {
+      {R"("relu")", Activation::kRelu},
+      {R"({"leaky_relu": 0.2})", {Activation::kLeakyRelu, 0.2f}},
+      {R"({"elu": 1})", {Activation::kElu, 1.0f}},
+      {R"("silu")", Activation::kSilu},
+      {R"("gelu")", Activation::kGelu},
+      {R"("gelu_tanh")", Activation::kGeluTanh},
+      {R"("tanh")", Activation::kTanh},
+      {R"("sigmoid")", Activation::kSigmoid},
+      {R"("softplus")", Activation::kSoftplus},
+  };
+  for (const auto& [json, activation] : activations) {
+    ModelFile file = FullFile();
+    (*file.description)["encoder"][1] = Json::parse(json);
+    const absl::StatusOr<Model> model = Load(file);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_TRUE(std::get<Activation>(model->encoder->layers[1]) == activation) << json;
+  }
+}
+
 TEST(ModelTest, EverythingOptionalHasItsDefault) {
   ModelFile file = FullFile();
   for (const char* key : {"name", "loss", "noise"}) file.description->erase(key);

@@ -20,17 +20,17 @@
   X(Log1p, Log1p(a))                                                                     \
   X(SinPi, SinCosPi(a).sin)                                                              \
   X(CosPi, SinCosPi(a).cos)                                                              \
-  X(Tanh, Tanh(a))                                                                       \
+  X(Tanh, Activate(Activation::kTanh, a))                                                \
   X(Erf, Erf(a))                                                                         \
   X(Identity, Activate(Activation::kIdentity, a))                                        \
   X(Relu, Activate(Activation::kRelu, a))                                                \
   X(Sigmoid, Activate(Activation::kSigmoid, a))                                          \
-  X(LeakyRelu, LeakyRelu(a, 0.01f))                                                      \
-  X(Elu, Elu(a, 0.7f))                                                                   \
-  X(Silu, Silu(a))                                                                       \
-  X(Gelu, Gelu(a))                                                                       \
-  X(GeluTanh, GeluTanh(a))                                                               \
-  X(Softplus, Softplus(a))                                                               \
+  X(LeakyRelu, Activate(Activation(Activation::kLeakyRelu, 0.01f), a))                   \
+  X(Elu, Activate(Activation(Activation::kElu, 0.7f), a))                                \
+  X(Silu, Activate(Activation::kSilu, a))                                                \
+  X(Gelu, Activate(Activation::kGelu, a))                                                \
+  X(GeluTanh, Activate(Activation::kGeluTanh, a))                                        \
+  X(Softplus, Activate(Activation::kSoftplus, a))                                        \
   X(Normalize, Normalize(a, 0.3f, InverseDeviation(9.0f, 7, 1e-5f), b, c))               \
   X(SquaredError, SquaredError(a))                                                       \
   X(BceElement, BceElement(a, b))                                                        \
