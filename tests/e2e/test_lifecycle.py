@@ -79,11 +79,13 @@ def test_health_is_truthful_and_a_drain_loses_nothing():
     odd = health.Watch(health_pb2.HealthCheckRequest(service="other"))
     assert next(odd).status == health_pb2.HealthCheckResponse.SERVICE_UNKNOWN
 
-    x = matrix(np.random.default_rng(0).random((5000, 256)))
+    # Longer than the sleep below, yet a tenth of what the scheduler refuses for its length in the slowest build.
+    rows = 1000
+    x = matrix(np.random.default_rng(0).random((rows, 256)))
     stub = server.stub()
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         def work(_):
-            return stub.Loss(pb.LossRequest(x=x, labels=[1] * 5000, num_samples=4, seed=1)).loss
+            return stub.Loss(pb.LossRequest(x=x, labels=[1] * rows, num_samples=4, seed=1)).loss
         calls = [pool.submit(work, i) for i in range(8)]
         time.sleep(0.05)  # some are under way; all must be answered either way
         server.process.send_signal(signal.SIGTERM)
