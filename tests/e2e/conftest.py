@@ -42,8 +42,8 @@ UNLIMITED = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_le
 class Server:
     """A cvae-server process on a free port."""
 
-    def __init__(self, *flags):
-        self.process = subprocess.Popen([SERVER, "--listen=127.0.0.1:0", *flags], stderr=subprocess.PIPE, text=True)
+    def __init__(self, *flags, binary=SERVER):
+        self.process = subprocess.Popen([binary, "--listen=127.0.0.1:0", *flags], stderr=subprocess.PIPE, text=True)
         self.log = []
         for line in self.process.stderr:
             self.log.append(line)
@@ -74,8 +74,12 @@ class Server:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(timeout=60)
-        self._reader.join(timeout=10)
+        self.join()
         return code
+
+    def join(self):
+        """Once it has ended: its log is complete."""
+        self._reader.join(timeout=10)
 
 
 @pytest.fixture(scope="module")

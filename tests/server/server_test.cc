@@ -36,6 +36,9 @@ class ServerTest : public testing::Test {
     stub_ = v1::CvaeService::NewStub(channel);
     health_ = grpc::health::v1::Health::NewStub(channel);
     puppet_.Hold();
+  }
+
+  void ServeUntilStopped() {
     served_ = std::async(std::launch::async, [this] { return server_->ServeUntilStopped(); });
   }
 
@@ -84,7 +87,30 @@ class ServerTest : public testing::Test {
   std::future<absl::Status> served_;
 };
 
-TEST_F(ServerTest, ADrainAnswersWhatItAcceptedAndTakesNothingNew) {
+// Whose end comes as soon as there is a reason.
+class ServingTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(ServerTest::SetUp());
+    ServeUntilStopped();
+  }
+};
+
+TEST_F(ServerTest, AfterAFaultAndBeforeTheEndNewCallsAreRefusedAndHealthIsNotServing) {
+  std::future<grpc::Status> running = Generate();
+  puppet_.AwaitRunning(1);
+  puppet_.LetGo(absl::InternalError("the device fell off the bus"));
+  EXPECT_EQ(running.get().error_code(), grpc::StatusCode::INTERNAL);
+  EXPECT_EQ(AwaitRefusal().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
+  EXPECT_EQ(Generate().get().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(puppet_.batches().size(), 1u);
+  EXPECT_EQ(server_->counts().in_flight, 0u);
+  ServeUntilStopped();
+  EXPECT_EQ(served_.get().code(), absl::StatusCode::kInternal);
+}
+
+TEST_F(ServingTest, ADrainAnswersWhatItAcceptedAndTakesNothingNew) {
   EXPECT_EQ(Health(), HealthCheckResponse::SERVING);
   std::future<grpc::Status> running = Generate();
   puppet_.AwaitRunning(1);
@@ -96,7 +122,7 @@ TEST_F(ServerTest, ADrainAnswersWhatItAcceptedAndTakesNothingNew) {
   EXPECT_TRUE(served_.get().ok());
 }
 
-TEST_F(ServerTest, AFaultFailsWhatRunsRefusesWhatWaitsAndEndsTheServer) {
+TEST_F(ServingTest, AFaultFailsWhatRunsRefusesWhatWaitsAndEndsTheServer) {
   std::future<grpc::Status> running = Generate();
   puppet_.AwaitRunning(1);
   std::future<grpc::Status> waiting = Generate();
@@ -109,7 +135,7 @@ TEST_F(ServerTest, AFaultFailsWhatRunsRefusesWhatWaitsAndEndsTheServer) {
   EXPECT_EQ(served_.get().code(), absl::StatusCode::kInternal);
 }
 
-TEST_F(ServerTest, ACallThatItsClientGivesUpLeavesTheQueue) {
+TEST_F(ServingTest, ACallThatItsClientGivesUpLeavesTheQueue) {
   std::future<grpc::Status> running = Generate(1);
   puppet_.AwaitRunning(1);
   grpc::ClientContext context;
@@ -127,7 +153,7 @@ TEST_F(ServerTest, ACallThatItsClientGivesUpLeavesTheQueue) {
   EXPECT_EQ(server_->counts().in_flight, 0u);
 }
 
-TEST_F(ServerTest, ClientsThatAProxyTellsApartTakeTurns) {
+TEST_F(ServingTest, ClientsThatAProxyTellsApartTakeTurns) {
   std::vector<std::future<grpc::Status>> calls;
   calls.push_back(Generate(0));
   puppet_.AwaitRunning(1);
@@ -145,7 +171,7 @@ TEST_F(ServerTest, ClientsThatAProxyTellsApartTakeTurns) {
   server_->RequestStop();
 }
 
-TEST_F(ServerTest, AWatchIsToldOfEveryChange) {
+TEST_F(ServingTest, AWatchIsToldOfEveryChange) {
   grpc::ClientContext context;
   auto watch = health_->Watch(&context, {});
   HealthCheckResponse response;
