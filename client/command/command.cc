@@ -52,18 +52,19 @@ absl::Status RunRows(const Client& client, const Options& options, const Inputs&
   }
   v1::GetModelRequest request;
   request.set_model(options.model);
-  CVAE_ASSIGN_OR_RETURN(const v1::GetModelResponse model, client.GetModel(request));
-  CVAE_RETURN_IF_ERROR(CheckPicture(options, model));
+  const absl::StatusOr<v1::GetModelResponse> model = client.GetModel(request);
+  if (!model.ok()) return FromServer(model.status());
+  CVAE_RETURN_IF_ERROR(CheckPicture(options, *model));
   ChunkOptions chunks;
   chunks.rows = options.chunk_rows;
   absl::StatusOr<Answer> answer;
   {
     Progress progress(terminal.err, terminal.err_is_terminal);
     chunks.progress = [&progress](uint64_t done, uint64_t total) { progress.Show(done, total); };
-    answer = CallServer(client, model, options, inputs, chunks);
+    answer = CallServer(client, *model, options, inputs, chunks);
   }
-  if (!answer.ok()) return answer.status();
-  return WriteAnswer(options, model, inputs, *answer, terminal);
+  if (!answer.ok()) return FromServer(answer.status());
+  return WriteAnswer(options, *model, inputs, *answer, terminal);
 }
 
 absl::Status Run(const Options& options, const Terminal& terminal) {
@@ -71,8 +72,8 @@ absl::Status Run(const Options& options, const Terminal& terminal) {
   client_options.timeout = options.timeout;
   if (options.command == Command::kInfo) {
     const Client client(options.server, client_options);
-    CVAE_ASSIGN_OR_RETURN(const std::string text, RunInfo(client, options));
-    return Print(text, terminal);
+    const absl::StatusOr<std::string> text = RunInfo(client, options);
+    return text.ok() ? Print(*text, terminal) : FromServer(text.status());
   }
   const absl::StatusOr<Inputs> inputs = ReadInputs(options, terminal.in);
   if (!inputs.ok()) return Mistake(inputs.status());

@@ -1,5 +1,7 @@
 #include "client/command/failure.h"
 
+#include <utility>
+
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -20,8 +22,13 @@ std::string ExplainText(const absl::Status& status, const Options& options) {
   const std::string message(status.message());
   switch (status.code()) {
     case absl::StatusCode::kUnavailable:
+      if (absl::StrContains(message, "Socket closed") || absl::StrContains(message, "Connection reset") ||
+          absl::StrContains(message, "GOAWAY")) {
+        return absl::StrCat(options.server, " closed the connection (", Reason(message),
+                            "); does a cvae-server listen there, and does it still run?");
+      }
       if (absl::StrContains(message, "failed to connect") || absl::StrContains(message, "DNS resolution failed") ||
-          absl::StrContains(message, "Socket closed") || absl::StrContains(message, "connections to all backends")) {
+          absl::StrContains(message, "connections to all backends")) {
         return absl::StrCat("no server answers at ", options.server, " (", Reason(message),
                             "); --server or CVAE_SERVER names another");
       }
@@ -29,6 +36,11 @@ std::string ExplainText(const absl::Status& status, const Options& options) {
     case absl::StatusCode::kDeadlineExceeded:
       return absl::StrCat("no answer from ", options.server, " within ", absl::FormatDuration(options.timeout),
                           "; --timeout allows more");
+    case absl::StatusCode::kResourceExhausted:
+      if (absl::StrContains(message, "message larger than max")) {
+        return absl::StrCat(message, "; --chunk-rows makes calls smaller");
+      }
+      return message;
     case absl::StatusCode::kUnimplemented:
       return absl::StrCat(options.server, " does not serve this: ", message.empty() ? "is it a cvae-server?" : message);
     default:
@@ -41,6 +53,10 @@ std::string ExplainText(const absl::Status& status, const Options& options) {
 absl::Status Mistake(absl::Status status) {
   if (!status.ok()) status.SetPayload(kMistake, absl::Cord());
   return status;
+}
+
+absl::Status FromServer(absl::Status status) {
+  return absl::IsInvalidArgument(status) || absl::IsNotFound(status) ? Mistake(std::move(status)) : status;
 }
 
 int ExitCode(const absl::Status& status) {

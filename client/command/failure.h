@@ -17,6 +17,10 @@ inline constexpr int kExitMistake = 2;  // the command line or an input is wrong
 // The same error, marked as the caller's own mistake. OK stays OK.
 absl::Status Mistake(absl::Status status);
 
+// What the server answered: the caller's own mistake where the server says that the request is wrong, or names what it
+// does not have (INVALID_ARGUMENT, NOT_FOUND).
+absl::Status FromServer(absl::Status status);
+
 // The exit code that goes with `status`.
 int ExitCode(const absl::Status& status);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -111,8 +112,20 @@ absl::Status CheckCondition(const ConditionSources& sources, const char* prefix)
       absl::StrCat("--", prefix, "labels, --", prefix, "y and --", prefix, "part exclude each other"));
 }
 
+// gRPC would take an address without a port, or with a scheme, and say only after a timeout that nobody answers.
+absl::Status CheckServer(const std::string& server) {
+  const size_t colon = server.rfind(':');
+  int port = 0;
+  const bool unix_path = absl::StartsWith(server, "unix:") && server.size() > 5;
+  const bool host_port = colon != std::string::npos && colon > 0 && absl::SimpleAtoi(server.substr(colon + 1), &port) &&
+                         port > 0 && port < 65536 && !absl::StrContains(server, "/");
+  if (unix_path || host_port) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--server: got ", Quote(server), ", expected HOST:PORT or unix:PATH"));
+}
+
 // What options say together.
 absl::Status CheckOptions(const Options& options) {
+  CVAE_RETURN_IF_ERROR(CheckServer(options.server));
   CVAE_RETURN_IF_ERROR(CheckCondition(options.condition, ""));
   CVAE_RETURN_IF_ERROR(CheckCondition(options.decode_condition, "decode-"));
   if (options.seed.has_value() + options.mean + !options.eps.empty() > 1) {
@@ -162,6 +175,10 @@ absl::StatusOr<CommandLine> ParseCommandLine(absl::Span<const std::string> argum
   const bool help_first = name == "help";
   const std::string& command_name = help_first ? arguments[1] : name;
   const CommandSpec* command = FindCommand(command_name);
+  if (command == nullptr && absl::StartsWith(command_name, "-")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(command_name), " stands before the command; it goes after: cvae COMMAND [OPTIONS]"));
+  }
   if (command == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(Quote(command_name), " is no command; 'cvae --help' lists them"));
   }

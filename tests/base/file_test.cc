@@ -15,7 +15,9 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-std::string Temporary(const std::string& name) { return testing::TempDir() + "/file_test." + name; }
+std::string Temporary(const std::string& name) {
+  return testing::TempDir() + "/file_test" + std::to_string(getpid()) + "." + name;
+}
 
 TEST(ReadFileTest, ReadsEveryByte) {
   const std::string path = Temporary("bytes"), bytes("\0a\n\xff", 4);

@@ -109,7 +109,7 @@ TEST_F(CommandTest, Info) {
   EXPECT_NE(text.find("condition  digit: 3 classes (zero, one, two)"), std::string::npos) << text;
   EXPECT_EQ(Json("info")["input_dim"], 16);
   EXPECT_EQ(Json("info --model fake")["condition"][0]["class_names"][2], "two");
-  EXPECT_EQ(Bad(1, "info --model other"), "model: got \"other\", served is \"fake\"");
+  EXPECT_EQ(Bad(2, "info --model other"), "model: got \"other\", served is \"fake\"");
 }
 
 TEST_F(CommandTest, EverySourceOfLabelsGivesTheSameBytes) {
@@ -288,11 +288,20 @@ TEST_F(CommandTest, PicturesThatCannotBeAreRefusedBeforeTheCall) {
   EXPECT_EQ(service_.attempts(), 0);
 }
 
-TEST_F(CommandTest, TheServersRefusalIsExitCodeOne) {
+TEST_F(CommandTest, WhatTheServerCallsAMistakeIsExitCodeTwo) {
   service_.Refuse(Refusal(grpc::StatusCode::INVALID_ARGUMENT, "x: row 3\nis odd", -1), 1);
-  EXPECT_EQ(Bad(1, "encode --in %rows.safetensors"), "x: row 3 is odd");
+  EXPECT_EQ(Bad(2, "encode --in %rows.safetensors"), "x: row 3 is odd");
+  EXPECT_EQ(Bad(2, "encode --in %rows.safetensors --model no"), "model: got \"no\", served is \"fake\"");
+}
+
+TEST_F(CommandTest, OtherRefusalsAreExitCodeOne) {
   service_.Refuse(Refusal(grpc::StatusCode::UNAVAILABLE, "draining", -1), 1);
   EXPECT_EQ(Bad(1, "encode --in %rows.safetensors"), service_.target() + ": draining");
+  service_.Refuse(Refusal(grpc::StatusCode::UNAVAILABLE, "Socket closed", -1), 1);
+  EXPECT_EQ(Bad(1, "encode --in %rows.safetensors"),
+            service_.target() +
+                " closed the connection (Socket closed); does a cvae-server listen there, and does it "
+                "still run?");
 }
 
 TEST_F(CommandTest, NoServerAndNoAnswer) {

@@ -2,6 +2,7 @@
 
 #include "client/command/options.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
@@ -64,9 +65,21 @@ TEST(OptionsTest, PartsAndPictures) {
   EXPECT_EQ(options.timeout, absl::InfiniteDuration());
 }
 
+TEST(OptionsTest, AddressesThatNoServerCanHave) {
+  for (const char* address : {"a:1", "a.b.c:65535", "[::1]:8001", "127.0.0.1:8001", "unix:/s", "unix:s"}) {
+    EXPECT_EQ(Good(absl::StrCat("info --server ", address)).server, address);
+  }
+  for (const char* address : {"a", ":1", "a:", "a:b", "a:0", "a:65536", "a:-1", "http://a:1", "unix:"}) {
+    EXPECT_EQ(Bad(absl::StrCat("info --server ", address)),
+              absl::StrCat("--server: got \"", address, "\", expected HOST:PORT or unix:PATH"));
+  }
+}
+
 TEST(OptionsTest, MistakesAreNamed) {
   EXPECT_EQ(Bad(""), "no command; 'cvae --help' lists them");
   EXPECT_EQ(Bad("losses"), "\"losses\" is no command; 'cvae --help' lists them");
+  EXPECT_EQ(Bad("--server=a:1 info"),
+            "\"--server=a:1\" stands before the command; it goes after: cvae COMMAND [OPTIONS]");
   EXPECT_EQ(Bad("loss"), "which rows? --in FILE (.safetensors, .npy, .csv, or - for CSV)");
   EXPECT_EQ(Bad("loss rows.csv"), "\"rows.csv\" is no option; files are given as --in FILE and --out FILE");
   EXPECT_EQ(Bad("loss --in"), "--in: expected FILE after it");

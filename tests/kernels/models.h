@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -30,6 +31,9 @@ struct Shape {
   LossElement element = LossElement::kSquaredError;
   int target = 0;  // output width, where it is not the input's
 };
+
+// What GoogleTest calls a shape in its messages.
+inline void PrintTo(const Shape& shape, std::ostream* out) { *out << shape.name; }
 
 inline std::vector<float> RandomFloats(std::mt19937& random, size_t count, float scale = 1) {
   std::normal_distribution<float> normal(0, scale);

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -46,7 +48,8 @@ TEST(ThreadPool, TakesManyCallersAtOnce) {
 class CgroupTest : public testing::Test {
  protected:
   CgroupTest()
-      : root_(testing::TempDir() + "cgroup_test_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
+      : root_(testing::TempDir() + "cgroup_test" + std::to_string(getpid()) + "_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
     std::filesystem::remove_all(root_);
   }
   ~CgroupTest() override { std::filesystem::remove_all(root_); }

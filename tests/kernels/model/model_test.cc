@@ -2,6 +2,8 @@
 
 #include "kernels/model/model.h"
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include "base/sha256.h"
@@ -217,7 +219,7 @@ TEST(ModelTest, EveryErrorOfLoadModelBeginsWithThePath) {
   EXPECT_EQ(missing.status().code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(std::string(missing.status().message()), testing::StartsWith("/nowhere/model.safetensors: "));
 
-  const std::string path = testing::TempDir() + "/refused.safetensors";
+  const std::string path = testing::TempDir() + "/refused" + std::to_string(getpid()) + ".safetensors";
   ModelFile file = ReferenceFile();
   file.tensors.erase("enc_mu.bias");
   std::ofstream(path, std::ios::binary) << file.Bytes();
