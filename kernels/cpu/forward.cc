@@ -36,6 +36,14 @@ HWY_INLINE void ForVectors(int width, const Body& body) {
 
 HWY_INLINE VecF LoadSome(const float* p, int n) { return n == kLanes ? VecF::Load(p) : VecF::Load(p, n); }
 
+// The value with +0 in the vector's lanes behind the first n.
+HWY_INLINE VecF KeepSome(VecF value, int n) {
+  if (n == kLanes) return value;
+  HWY_ALIGN float lanes[kLanes];
+  value.Store(lanes);
+  return VecF::Load(lanes, n);
+}
+
 // Stores what callers see: every NaN as the same NaN.
 HWY_INLINE void StoreOutput(VecF value, float* p, int n) {
   const VecF canonical = CanonicalNaN(value);
@@ -124,7 +132,7 @@ void WriteEncoded(const Plan& plan, const RowSpan& span, size_t input_row, const
     if (mu_out != nullptr) StoreOutput(m, mu_out + column, n);
     if (logvar_out != nullptr) StoreOutput(lv, logvar_out + column, n);
     if (!wants_kl) return;
-    const VecF element = KlElement(m, lv);  // of the columns that are missing: +0
+    const VecF element = KeepSome(KlElement(plan.latent, m, lv), n);
     if (kl_out != nullptr) StoreOutput(element, kl_out + column, n);
     sum.Add(index, element);
   });
@@ -147,10 +155,10 @@ void MakeZ(const Plan& plan, const RowRef& row, const float* mu, const float* lo
     if (span.noise == Noise::kMean) {
       value = prior ? VecF(0.0f) : LoadSome(mu + column, n);
     } else if (!prior) {
-      value = SampleZ(LoadSome(mu + column, n), LoadSome(logvar + column, n), LoadSome(eps + column, n));
+      value = SampleZ(plan.latent, LoadSome(mu + column, n), LoadSome(logvar + column, n), LoadSome(eps + column, n));
     } else {
       value = LoadSome(eps + column, n);
-      if (span.noise == Noise::kSeed) value = VecF(span.temperature) * value;
+      if (span.noise == Noise::kSeed) value = DrawZ(plan.latent, span.temperature, value);
     }
     if (z_out != nullptr) StoreOutput(value, z_out + column, n);
     value.Store(z + column);  // scratch rows are whole panels
@@ -175,21 +183,11 @@ void WriteDecoded(const Plan& plan, const RowRef& row, const float* decoded) {
     if (!wants_recon) return;
     const VecF x = LoadSome(target + column, n);
     if (plan.bce) {
-      VecF element = BceElement(before, x);
-      if (n < kLanes) {  // a missing column's is log 2, not +0
-        HWY_ALIGN float lanes[kLanes];
-        element.Store(lanes);
-        element = VecF::Load(lanes, n);
-      }
+      const VecF element = KeepSome(BceElement(before, x), n);  // a missing column's is log 2
       if (elements_out != nullptr) StoreOutput(element, elements_out + column, n);
       sum.Add(index, element);
     } else {
-      VecF d = x_hat - x;
-      if (n < kLanes) {  // sigmoid of a missing column is 1/2
-        HWY_ALIGN float lanes[kLanes];
-        d.Store(lanes);
-        d = VecF::Load(lanes, n);
-      }
+      const VecF d = KeepSome(x_hat - x, n);  // sigmoid of a missing column is 1/2
       if (elements_out != nullptr) StoreOutput(SquaredError(d), elements_out + column, n);
       sum.AddSquare(index, d);
     }
@@ -232,8 +230,12 @@ void Encode(const Plan& plan, absl::Span<const RowRef> rows, Scratch& scratch, i
     const float* from = out + static_cast<size_t>(i) * scratch.stride;
     std::memcpy(head, from, plan.latent_width * sizeof(float));
     std::memcpy(head + scratch.latent_stride, from + plan.latent_width, plan.latent_width * sizeof(float));
+    float* const logvar = head + scratch.latent_stride;
+    ForVectors(plan.latent_width, [&](int, int column, int n) HWY_ATTR {
+      ClampLogvar(plan.latent, LoadSome(logvar + column, n)).Store(logvar + column);  // scratch rows are whole panels
+    });
     if (SampleOf(first_of[i]) == 0) {
-      WriteEncoded(plan, *first_of[i].span, InputRow(first_of[i]), head, head + scratch.latent_stride);
+      WriteEncoded(plan, *first_of[i].span, InputRow(first_of[i]), head, logvar);
     }
   }
 }

@@ -56,6 +56,7 @@ Plan::Plan(const Model& model)
       condition_width(model.condition_width),
       latent_width(model.latent_width),
       output_width(model.output_width),
+      latent(model.latent),
       bce(model.loss.element == LossElement::kBce) {
   if (model.encoder) encoder = PackNetwork(EncoderNetwork(model));
   decoder = PackNetwork(DecoderNetwork(model));

@@ -63,6 +63,7 @@ struct Plan {
   int condition_width = 0;  // L
   int latent_width = 0;     // Z
   int output_width = 0;     // O
+  LatentSpec latent;
   bool bce = false;
 };
 

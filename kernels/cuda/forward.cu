@@ -48,7 +48,7 @@ __device__ bool EncodeTile(const ModelParams& model, const RowRef* rows, float*&
   DrawNoise<kRows, kStride>(rows, model.latent, out);
   const bool decodes = AnyRow<kRows>(rows, [](const RowRef& row) { return WantsDecoder(row); });
   if (decodes) LoadCondition<kRows, kStride, true>(rows, model, model.decoder.dense, out);
-  MakeLatents<kRows, kStride>(rows, model.latent, in, out);
+  MakeLatents<kRows, kStride>(rows, model.latent, model.latent_spec, in, out);
   __syncthreads();
   float* const swapped = in;
   in = out;
@@ -162,7 +162,7 @@ __global__ void LatentKernel(const __grid_constant__ ModelParams model, const __
   DrawNoise<kTileRows, kTileStride>(rows, model.latent, z);
   LoadCondition<kTileRows, kTileStride, true>(rows, model, model.decoder.dense, z);
   __syncthreads();
-  MakeLatents<kTileRows, kTileStride>(rows, model.latent, head, z);
+  MakeLatents<kTileRows, kTileStride>(rows, model.latent, model.latent_spec, head, z);
 }
 
 __global__ void OutputKernel(const __grid_constant__ ModelParams model, const __grid_constant__ BatchParams batch,

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/numerics/activation.h"
+#include "kernels/numerics/latent.h"
 #include "kernels/row_span.h"
 
 namespace cvae::cuda {
@@ -64,6 +65,7 @@ struct ModelParams {
   int part_count = 0;
   int condition = 0;  // L
   int latent = 0;     // Z
+  LatentSpec latent_spec;
   bool has_encoder = false;
   bool bce = false;
   BufferWidths widths;

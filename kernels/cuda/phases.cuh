@@ -123,10 +123,29 @@ __device__ __forceinline__ void StoreOutput(float* row, int column, float value)
   if (row != nullptr) row[column] = scalar::CanonicalNaN(value);
 }
 
+// The formulas of a variance eps are called, not inlined: few models have one.
+__device__ __noinline__ float KlElementByFormula(const LatentSpec& spec, float mu, float logvar) {
+  return scalar::KlElement(spec, mu, logvar);
+}
+
+__device__ __noinline__ float SampleZByFormula(const LatentSpec& spec, float mu, float logvar, float eps) {
+  return scalar::SampleZ(spec, mu, logvar, eps);
+}
+
+__device__ __forceinline__ float KlElement(const LatentSpec& spec, float mu, float logvar) {
+  if (spec.variance_eps == 0) return scalar::KlElement(mu, logvar);
+  return KlElementByFormula(spec, mu, logvar);
+}
+
+__device__ __forceinline__ float SampleZ(const LatentSpec& spec, float mu, float logvar, float eps) {
+  if (spec.variance_eps == 0) return scalar::SampleZ(mu, logvar, eps);
+  return SampleZByFormula(spec, mu, logvar, eps);
+}
+
 // A warp a row: mu, logvar and KL of an encoded row, as far as wanted, and z, which goes to columns [0, Z) of `z`,
 // where the noise is that was drawn. head: mu's columns, then logvar's.
 template <int kRows, int kStride>
-__device__ void MakeLatents(const RowRef* rows, int latents, const float* head, float* z) {
+__device__ void MakeLatents(const RowRef* rows, int latents, const LatentSpec& spec, const float* head, float* z) {
   const int lane = threadIdx.x % kWarp;
   for (int row = threadIdx.x / kWarp; row < kRows; row += blockDim.x / kWarp) {
     const RowRef ref = rows[row];
@@ -137,13 +156,13 @@ __device__ void MakeLatents(const RowRef* rows, int latents, const float* head, 
     float partial = 0;
     for (int k = lane; k < latents; k += kWarp) {
       const float mu = encoded ? head[k * kStride + row] : 0.0f;
-      const float logvar = encoded ? head[(latents + k) * kStride + row] : 0.0f;
+      const float logvar = encoded ? scalar::ClampLogvar(spec, head[(latents + k) * kStride + row]) : 0.0f;
       if (writes) {
         StoreOutput(RowOf(span->mu, ref.input, latents), k, mu);
         StoreOutput(RowOf(span->logvar, ref.input, latents), k, logvar);
       }
       if (wants_kl) {
-        const float element = scalar::KlElement(mu, logvar);
+        const float element = KlElement(spec, mu, logvar);
         StoreOutput(RowOf(span->kl_elements, ref.input, latents), k, element);
         partial = partial + element;
       }
@@ -152,7 +171,7 @@ __device__ void MakeLatents(const RowRef* rows, int latents, const float* head, 
       if (wants_latent && span->noise != Noise::kMean) {
         const bool drawn = span->noise == Noise::kSeed;
         const float eps = drawn ? z[k * kStride + row] : RowOf(span->eps, ref.index, latents)[k];
-        value = encoded ? scalar::SampleZ(mu, logvar, eps) : (drawn ? span->temperature * eps : eps);
+        value = encoded ? SampleZ(spec, mu, logvar, eps) : (drawn ? scalar::DrawZ(spec, span->temperature, eps) : eps);
       }
       if (wants_latent) StoreOutput(RowOf(span->z, ref.index, latents), k, value);
       z[k * kStride + row] = value;

@@ -125,6 +125,7 @@ absl::StatusOr<ResidentModel> Upload(const Model& model, const Network* encoder,
   params.part_count = static_cast<int>(model.condition.size());
   params.condition = model.condition_width;
   params.latent = model.latent_width;
+  params.latent_spec = model.latent;
   params.has_encoder = encoder != nullptr;
   params.bce = model.loss.element == LossElement::kBce;
   params.widths = plan.widths;

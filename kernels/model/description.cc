@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/quote.h"
+#include "base/status_macros.h"
 
 namespace cvae {
 namespace {
@@ -71,6 +72,17 @@ absl::StatusOr<std::vector<Node>> Node::List() const {
   nodes.reserve(json_->size());
   for (const Json& element : *json_) nodes.emplace_back(element, absl::StrCat(place_, "[", nodes.size(), "]"));
   return nodes;
+}
+
+absl::StatusOr<std::pair<float, float>> Node::Range() const {
+  if (!json_->is_array() || json_->size() != 2) return Unexpected("a range [low, high]");
+  const Json& list = *json_;
+  float ends[2];
+  for (int i = 0; i < 2; ++i) {
+    CVAE_ASSIGN_OR_RETURN(ends[i], Node(list[i], absl::StrCat(place_, "[", i, "]")).Float());
+  }
+  if (ends[0] <= ends[1]) return std::make_pair(ends[0], ends[1]);
+  return Error(absl::StrCat("got [", ends[0], ", ", ends[1], "], expected the lower end first"));
 }
 
 absl::Status Node::CheckKeys(std::initializer_list<const char*> required, std::initializer_list<const char*> optional,

@@ -38,6 +38,8 @@ class Node {
   // A name: 1 to 256 bytes without control characters.
   absl::StatusOr<std::string> Name() const;
   absl::StatusOr<std::vector<Node>> List() const;
+  // [low, high]: two floats, low <= high.
+  absl::StatusOr<std::pair<float, float>> Range() const;
 
   // The value of the one of `choices` whose name this is.
   template <typename T>

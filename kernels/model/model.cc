@@ -1,5 +1,6 @@
 #include "kernels/model/model.h"
 
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -38,7 +39,7 @@ absl::Status CheckRoot(const Node& root) {
   }
   if (root.Find("encoder") && !root.Find("input")) return root.Error("has no key \"input\"");
   if (const auto output = root.Find("output")) CVAE_RETURN_IF_ERROR(output->CheckKeys({}, {}, {"scale", "shift"}));
-  if (const auto generate = root.Find("generate")) CVAE_RETURN_IF_ERROR(generate->CheckKeys({}, {}, {"z_clamp"}));
+  if (const auto generate = root.Find("generate")) CVAE_RETURN_IF_ERROR(generate->CheckKeys({}, {"z_clamp"}));
   return absl::OkStatus();
 }
 
@@ -56,13 +57,35 @@ absl::StatusOr<Linear> ReadHead(const Node& node, int in, Weights& weights) {
 absl::StatusOr<Encoder> ReadEncoder(const Node& root, int in, Weights& weights) {
   CVAE_ASSIGN_OR_RETURN(LayerList list, ReadLayers(root.At("encoder"), in, weights));
   const Node heads = root.At("heads");
-  CVAE_RETURN_IF_ERROR(heads.CheckKeys({"mu", "logvar"}, {}, {"logvar_clamp", "variance_eps", "kl_log"}));
+  CVAE_RETURN_IF_ERROR(heads.CheckKeys({"mu", "logvar"}, {"logvar_clamp", "variance_eps", "kl_log"}));
   Encoder encoder{std::move(list.layers), {}, {}};
   CVAE_ASSIGN_OR_RETURN(encoder.mu, ReadHead(heads.At("mu"), list.out, weights));
   CVAE_ASSIGN_OR_RETURN(encoder.logvar, ReadHead(heads.At("logvar"), list.out, weights));
   if (encoder.mu.out == encoder.logvar.out) return encoder;
   return heads.At("logvar").Error(
       absl::StrCat("has ", encoder.logvar.out, " rows, expected ", encoder.mu.out, ", as mu"));
+}
+
+// What "heads" and "generate" say of logvar, the variance and z.
+absl::StatusOr<LatentSpec> ReadLatentSpec(const Node& root) {
+  LatentSpec spec;
+  if (const auto heads = root.Find("heads")) {
+    if (const auto clamp = heads->Find("logvar_clamp")) {
+      CVAE_ASSIGN_OR_RETURN(std::tie(spec.logvar_min, spec.logvar_max), clamp->Range());
+    }
+    if (const auto eps = heads->Find("variance_eps")) {
+      CVAE_ASSIGN_OR_RETURN(spec.variance_eps, eps->Float());
+      if (spec.variance_eps < 0) return eps->Unexpected("a number that is not negative");
+    }
+    if (const auto kl_log = heads->Find("kl_log")) {
+      CVAE_ASSIGN_OR_RETURN(spec.kl_of_logvar, kl_log->Choice<bool>({{"var", false}, {"logvar", true}}));
+    }
+  }
+  const auto generate = root.Find("generate");
+  if (const auto clamp = generate ? generate->Find("z_clamp") : std::nullopt) {
+    CVAE_ASSIGN_OR_RETURN(std::tie(spec.z_min, spec.z_max), clamp->Range());
+  }
+  return spec;
 }
 
 // The latent width of a decoder alone: what its first layer takes, less the condition.
@@ -102,6 +125,7 @@ absl::StatusOr<Model> ReadModel(const Node& root, Weights& weights) {
   }
   if (model.input_width == 0) model.input_width = model.output_width;
 
+  CVAE_ASSIGN_OR_RETURN(model.latent, ReadLatentSpec(root));
   const auto loss = root.Find("loss");
   CVAE_ASSIGN_OR_RETURN(model.loss, ReadLoss(loss ? &*loss : nullptr, model.decoder));
   if (const auto noise = root.Find("noise")) {

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "base/safetensors.h"
 #include "kernels/numerics/activation.h"
+#include "kernels/numerics/latent.h"
 
 namespace cvae {
 
@@ -86,6 +87,7 @@ struct Model {
   std::vector<ConditionPart> condition;
   std::optional<Encoder> encoder;  // none: Decode and Generate only
   Layers decoder;                  // [z, y] -> x_hat
+  LatentSpec latent;
   LossSpec loss;
   DefaultNoise noise = DefaultNoise::kSample;
   std::optional<Probe> probe;

@@ -38,3 +38,29 @@ template <class F>
 CVAE_HD F SampleZOfVariance(F mu, F var, F eps) {
   return Fma(Sqrt(var), eps, mu);
 }
+
+// What follows is what a model's LatentSpec makes of these. logvar is the clamped one everywhere.
+
+template <class F>
+CVAE_HD F ClampLogvar(const LatentSpec& spec, F logvar) {
+  return Clamp(logvar, spec.logvar_min, spec.logvar_max);
+}
+
+template <class F>
+CVAE_HD F KlElement(const LatentSpec& spec, F mu, F logvar) {
+  if (spec.variance_eps == 0) return KlElement(mu, logvar);
+  const F var = Exp(logvar) + spec.variance_eps;
+  return KlElementOfVariance(mu, var, spec.kl_of_logvar ? logvar : Log(var));
+}
+
+template <class F>
+CVAE_HD F SampleZ(const LatentSpec& spec, F mu, F logvar, F eps) {
+  if (spec.variance_eps == 0) return SampleZ(mu, logvar, eps);
+  return SampleZOfVariance(mu, Exp(logvar) + spec.variance_eps, eps);
+}
+
+// z as Generate draws it from the standard normal eps.
+template <class F>
+CVAE_HD F DrawZ(const LatentSpec& spec, float temperature, F eps) {
+  return Clamp(temperature * eps, spec.z_min, spec.z_max);
+}

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/numerics/activation.h"
+#include "kernels/numerics/latent.h"
 #include "kernels/numerics/vector-inl.h"
 
 #if defined(CVAE_KERNELS_NUMERICS_NUMERICS_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "kernels/numerics/activation.h"
+#include "kernels/numerics/latent.h"
 #include "kernels/numerics/scalar.h"
 
 namespace cvae::scalar {

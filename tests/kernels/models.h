@@ -30,6 +30,7 @@ struct Shape {
   Activation output = Activation::kIdentity;
   LossElement element = LossElement::kSquaredError;
   int target = 0;  // output width, where it is not the input's
+  LatentSpec latent_spec = {};
 };
 
 // What GoogleTest calls a shape in its messages.
@@ -81,6 +82,7 @@ inline Model RandomModel(const Shape& shape) {
   }
   model.decoder.push_back(RandomLinear(random, width, model.output_width));
   if (shape.output != Activation::kIdentity) model.decoder.push_back(shape.output);
+  model.latent = shape.latent_spec;
   model.loss.element = shape.element;
   model.loss.logits = shape.output == Activation::kIdentity;
   return model;
@@ -103,6 +105,10 @@ inline std::vector<Shape> Shapes() {
       {"deep", 40, {{3, false}}, {64, 17, 50}, 9, {50, 17, 64}, kSig, kId},
       {"another target", 21, {{2, true}}, {40}, 6, {40}, Activation::kRelu, kId, LossElement::kSquaredError, 150},
       {"parts", 30, {{4, true}, {2, false}, {3, true}}, {48, 20}, 12, {20, 48}, Activation::kRelu, kSig},
+      {"clamps", 22, {{2, true}}, {20}, 19, {18}, kId, kId, kBce, 0, {-0.5f, 0.25f, 0, false, -0.5f, 0.5f}},
+      {"clamps apart from 0", 22, {}, {20}, 19, {18}, kId, kId, kBce, 0, {1, 2, 0, true, 0.25f, 0.5f}},
+      {"variance eps", 23, {{2, true}}, {20}, 35, {18}, kLeaky, kId, kBce, 0, {-8, 30, 0.01f}},
+      {"variance eps and kl of logvar", 24, {}, {}, 3, {}, kId, kSig, kBce, 0, {-8, 0, 1, true}},
       // Each activation, in hidden and in output layers.
       {"leaky relu", 17, {{3, true}}, {21}, 5, {35}, kLeaky, Activation::kTanh},
       {"elu", 18, {{3, true}}, {33}, 5, {34}, kElu, Activation::kSoftplus},

@@ -41,12 +41,21 @@ double Activated(Activation activation, double x) {
   }
   return x;
 }
-float SampledZ(float mu, float logvar, float eps) { return scalar::SampleZ(mu, logvar, eps); }
-double SampledZ(double mu, double logvar, double eps) { return mu + std::exp(logvar / 2) * eps; }
+float Clamped(float x, float low, float high) { return scalar::Clamp(x, low, high); }
+double Clamped(double x, double low, double high) { return x < low ? low : x > high ? high : x; }  // NaN stays
+float SampledZ(const LatentSpec& spec, float mu, float logvar, float eps) {
+  return scalar::SampleZ(spec, mu, logvar, eps);
+}
+double SampledZ(const LatentSpec& spec, double mu, double logvar, double eps) {
+  return mu + std::sqrt(std::exp(logvar) + spec.variance_eps) * eps;
+}
 float Bce(float logit, float x) { return scalar::BceElement(logit, x); }
 double Bce(double logit, double x) { return std::max(logit, 0.0) - logit * x + std::log1p(std::exp(-std::abs(logit))); }
-float Kl(float mu, float logvar) { return scalar::KlElement(mu, logvar); }
-double Kl(double mu, double logvar) { return 0.5 * (mu * mu + std::exp(logvar) - 1 - logvar); }
+float Kl(const LatentSpec& spec, float mu, float logvar) { return scalar::KlElement(spec, mu, logvar); }
+double Kl(const LatentSpec& spec, double mu, double logvar) {
+  const double var = std::exp(logvar) + spec.variance_eps;
+  return 0.5 * (mu * mu + var - 1 - (spec.kl_of_logvar ? logvar : std::log(var)));
+}
 
 // The sum over columns: 32 partials and a tree in float, from left to right in double.
 float Sum(const std::vector<float>& elements) {
@@ -142,7 +151,8 @@ ReferenceRow<T> ReferenceForward(const Model& model, const RowSpan& span, uint32
     values = Apply(model.encoder->layers, std::move(values));
     row.mu = Apply(model.encoder->mu, values);
     row.logvar = Apply(model.encoder->logvar, values);
-    for (int i = 0; i < latents; ++i) row.kl_elements.push_back(Kl(row.mu[i], row.logvar[i]));
+    for (T& v : row.logvar) v = Clamped(v, T{model.latent.logvar_min}, T{model.latent.logvar_max});
+    for (int i = 0; i < latents; ++i) row.kl_elements.push_back(Kl(model.latent, row.mu[i], row.logvar[i]));
     row.kl = Sum(row.kl_elements);
   }
   if (span.pass == Pass::kEncode) return row;
@@ -154,9 +164,10 @@ ReferenceRow<T> ReferenceForward(const Model& model, const RowSpan& span, uint32
   for (int i = 0; i < latents; ++i) {
     const T e = eps[i];
     if (span.pass == Pass::kDecode) {
-      row.z.push_back(span.noise == Noise::kSeed ? span.temperature * e : e);
+      row.z.push_back(
+          span.noise == Noise::kSeed ? Clamped(span.temperature * e, T{model.latent.z_min}, T{model.latent.z_max}) : e);
     } else {
-      row.z.push_back(span.noise == Noise::kMean ? row.mu[i] : SampledZ(row.mu[i], row.logvar[i], e));
+      row.z.push_back(span.noise == Noise::kMean ? row.mu[i] : SampledZ(model.latent, row.mu[i], row.logvar[i], e));
     }
   }
   std::vector<T> values = row.z;

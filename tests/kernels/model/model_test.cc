@@ -52,6 +52,25 @@ TEST(ModelTest, LoadsTheReferenceStateDict) {
   EXPECT_FALSE(model->probe.has_value());
 }
 
+TEST(ModelTest, ReadsTheHeadsClampVarianceAndTheClampOfZ) {
+  ModelFile file = FullFile();
+  file.description->erase("probe");
+  std::erase_if(file.tensors, [](const auto& tensor) { return tensor.first.starts_with("cvae.probe."); });
+  Json& heads = (*file.description)["heads"];
+  heads["logvar_clamp"] = {-8, 30};
+  heads["variance_eps"] = 1e-6;
+  heads["kl_log"] = "logvar";
+  (*file.description)["generate"]["z_clamp"] = {-0.5, 0.5};
+  const absl::StatusOr<Model> model = Load(file);
+  ASSERT_TRUE(model.ok()) << model.status();
+  EXPECT_EQ(model->latent.logvar_min, -8);
+  EXPECT_EQ(model->latent.logvar_max, 30);
+  EXPECT_EQ(model->latent.variance_eps, 1e-6f);
+  EXPECT_TRUE(model->latent.kl_of_logvar);
+  EXPECT_EQ(model->latent.z_min, -0.5f);
+  EXPECT_EQ(model->latent.z_max, 0.5f);
+}
+
 TEST(ModelTest, KeepsWeightsInTheFilesOrder) {
   const absl::StatusOr<Safetensors> file = Safetensors::Read(Golden("tiny.model.safetensors"));
   ASSERT_TRUE(file.ok()) << file.status();

@@ -94,7 +94,11 @@ TEST(RefusalTest, TopLevel) {
                     {"/output", "{\"scale\": \"s\"}", {"output", "scale is not served by this version"}},
                     {"/output", "{\"shift\": \"s\"}", {"output", "shift is not served by this version"}},
                     {"/output", "{\"width\": 1}", {"output", "unknown key"}},
-                    {"/generate", "{\"z_clamp\": [-1, 1]}", {"generate", "z_clamp is not served by this version"}},
+                    {"/generate", "{\"z_clamp\": 1}", {"generate.z_clamp", "got 1", "a range [low, high]"}},
+                    {"/generate", "{\"z_clamp\": [0, 1, 2]}", {"generate.z_clamp", "a range [low, high]"}},
+                    {"/generate", "{\"z_clamp\": [1, -1]}", {"generate.z_clamp", "[1, -1]", "lower end first"}},
+                    {"/generate", "{\"z_clamp\": [0, 1e40]}", {"generate.z_clamp[1]", "a number that float32 holds"}},
+                    {"/generate", "{\"clamp\": [0, 1]}", {"generate", "unknown key \"clamp\""}},
                     {"/generate", "3", {"generate", "got 3", "an object"}},
                 });
 }
@@ -183,9 +187,11 @@ TEST(RefusalTest, Heads) {
                                 {"/heads/mu", "1", {"heads.mu", "got 1"}},
                                 {"/heads/logvar", "\"enc_mu\"", {"heads.logvar", "enc_mu.weight", "used by heads.mu"}},
                                 {"/heads/mu", "\"dec.0\"", {"heads.mu", "dec.0.weight", "F32 [7, 7]", "[7, 4]"}},
-                                {"/heads/logvar_clamp", "[-8, 30]", {"heads", "logvar_clamp is not served"}},
-                                {"/heads/variance_eps", "1e-6", {"heads", "variance_eps is not served"}},
-                                {"/heads/kl_log", "\"var\"", {"heads", "kl_log is not served"}},
+                                {"/heads/logvar_clamp", "[30, -8]", {"heads.logvar_clamp", "lower end first"}},
+                                {"/heads/logvar_clamp", "[\"a\", 1]", {"heads.logvar_clamp[0]", "got \"a\""}},
+                                {"/heads/variance_eps", "-1e-6", {"heads.variance_eps", "got -1e-06", "not negative"}},
+                                {"/heads/variance_eps", "\"1\"", {"heads.variance_eps", "a number"}},
+                                {"/heads/kl_log", "\"log\"", {"heads.kl_log", "\"var\" or \"logvar\""}},
                                 {"/heads/log_std", "\"x\"", {"heads", "unknown key \"log_std\""}},
                             });
   ExpectRefused(FullFile(), std::vector<Change>{{[](ModelFile& f) { f.AddLinear("enc_logvar", 3, 4); },
