@@ -34,7 +34,7 @@ def __getattr__(name: str) -> Any:
     try:  # here, not above: it needs PyTorch, which calling a server does not
         from .exporter import export  # type: ignore[import-not-found, unused-ignore]
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("torch", "safetensors"):
+        if (error.name or "").partition(".")[0] != "torch":
             raise
         raise ImportError(f"cvae.export needs {error.name}: pip install 'cvae[export]'") from error
     return export

@@ -18,6 +18,7 @@ from .trace import ROWS, Traced, draw_noise, run, traced
 
 TOLERANCE = 1e-6  # relative norm: the folded float32 weights against the module, both computed in float64
 PROBE_ROWS = 16
+_NO_LAYERS = (torch.nn.modules.conv._ConvNd, torch.nn.RNNBase, torch.nn.RNNCellBase, torch.nn.MultiheadAttention)
 
 
 def export(
@@ -46,6 +47,9 @@ def export(
     report: takes the lines of a table of what was found and measured.
     Raises Refusal, and writes nothing, where the format cannot say what the module computes.
     """
+    for where, child in module.named_modules():
+        if isinstance(child, _NO_LAYERS):
+            raise Refusal(f"{where} ({type(child).__name__}): convolutions, recurrent layers and attention are no layers of the format")
     module = copy.deepcopy(module).double()
     if spread:
         module = _ByParts(module, spread)

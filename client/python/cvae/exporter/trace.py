@@ -65,6 +65,10 @@ def record(name: str, result: Any, arguments: Any, keywords: Dict[str, Any]) -> 
     first = arguments[0] if arguments else None
     if name in ("zeros_like", "ones_like"):
         return result
+    if name == "broadcast_tensors":
+        return tuple(traced(plain, each.value) if isinstance(each, Traced) else plain for plain, each in zip(result, arguments))
+    if name in ("expand", "expand_as") and result.shape == first.shape:
+        return traced(result, first.value)
     if name in ("cat", "concat", "concatenate"):
         return traced(result, concatenate([_value(each, name) for each in first]))
     if name in ("chunk", "split", "split_with_sizes", "unbind", "tensor_split"):

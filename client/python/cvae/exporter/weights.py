@@ -1,5 +1,6 @@
 """A checkpoint's tensors, out of whatever it wraps them in. Pickles are opened with weights_only, so they run no code."""
 
+import pickle
 from typing import Any, Dict, Mapping
 
 import torch
@@ -8,7 +9,27 @@ from . import safetensors
 from .refusal import Refusal
 
 _WRAPPERS = ("model_state_dict", "state_dict", "model", "net", "weights")
+_TENSORS = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_parameter")
 _PREFIXES = ("module.", "_orig_mod.", "model.")
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        plain = (module, name) in (("collections", "OrderedDict"), ("torch", "Size"), ("torch", "device"))
+        if plain or (module == "torch._utils" and name in _TENSORS) or (module == "torch" and name.endswith("Storage")):
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"it needs {module}.{name}")
+
+
+class _Plain:
+    """A pickle module for torch.load that makes tensors and plain values, as weights_only does."""
+
+    __name__ = "pickle"
+    Unpickler = _Unpickler
+
+    @staticmethod
+    def load(file: Any, **keywords: Any) -> Any:
+        return _Unpickler(file, **keywords).load()
 
 
 def load(path: str) -> Dict[str, torch.Tensor]:
@@ -16,7 +37,10 @@ def load(path: str) -> Dict[str, torch.Tensor]:
     if path.endswith(".safetensors"):
         return {name: torch.from_numpy(array.copy()) for name, array in safetensors.read(path)[0].items()}
     try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
+        if torch.__version__.startswith("1."):  # whose weights_only takes no float, such as a checkpoint's loss
+            found = torch.load(path, map_location="cpu", pickle_module=_Plain)
+        else:
+            found = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:
         raise Refusal(f"{path}: is not plain tensors, and what else a pickle holds could run code: {error}") from error
     return unwrap(found, path)
