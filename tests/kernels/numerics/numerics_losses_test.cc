@@ -81,6 +81,36 @@ TEST(LossesTest, SampleZScalesByTheDeviation) {
   EXPECT_TRUE(Same(scalar::SampleZOfVariance(1.0f, -4.0f, 2.0f), kNaN));
 }
 
+// logvar's clamp and eps, the KL's logarithm, z's clamp: what a description adds to the formulas.
+TEST(LatentSpecTest, ByDefaultChangesNothing) {
+  const LatentSpec spec;
+  for (float v : {-kInf, -90.0f, -1.5f, -0.0f, 0.0f, 0.3f, 90.0f, kInf, kNaN}) {
+    EXPECT_TRUE(Same(scalar::ClampLogvar(spec, v), v)) << v;
+    EXPECT_TRUE(Same(scalar::DrawZ(spec, 1, v), v)) << v;
+    EXPECT_TRUE(Same(scalar::KlElement(spec, 0.5f, v), scalar::KlElement(0.5f, v))) << v;
+    EXPECT_TRUE(Same(scalar::SampleZ(spec, 0.5f, v, -2.0f), scalar::SampleZ(0.5f, v, -2.0f))) << v;
+  }
+}
+
+TEST(LatentSpecTest, ClampsKeepNaN) {
+  const LatentSpec spec{.logvar_min = -8, .logvar_max = 30, .z_min = -0.5f, .z_max = 0.5f};
+  EXPECT_TRUE(Same(scalar::ClampLogvar(spec, -kInf), -8.0f));
+  EXPECT_TRUE(Same(scalar::ClampLogvar(spec, kInf), 30.0f));
+  EXPECT_TRUE(Same(scalar::ClampLogvar(spec, 1.5f), 1.5f));
+  EXPECT_TRUE(Same(scalar::ClampLogvar(spec, kNaN), kNaN));
+  EXPECT_TRUE(Same(scalar::DrawZ(spec, 0.25f, 3.0f), 0.5f));  // after the temperature
+  EXPECT_TRUE(Same(scalar::DrawZ(spec, 0.25f, 1.0f), 0.25f));
+  EXPECT_TRUE(Same(scalar::DrawZ(spec, 1, kNaN), kNaN));
+}
+
+TEST(LatentSpecTest, AVarianceEpsIsInZAndInTheKl) {
+  const LatentSpec of_var{.variance_eps = 3};
+  const LatentSpec of_logvar{.variance_eps = 3, .kl_of_logvar = true};
+  EXPECT_TRUE(Same(scalar::SampleZ(of_var, 1.0f, 0.0f, 2.0f), 5.0f));
+  EXPECT_NEAR(scalar::KlElement(of_var, 1.0f, 0.0f), 0.5 * (1 + 4 - 1 - std::log(4.0)), 4e-7);
+  EXPECT_TRUE(Same(scalar::KlElement(of_logvar, 1.0f, 0.0f), 2.0f));
+}
+
 TEST(LossesTest, SquaredErrorIsRoundedOnce) { EXPECT_TRUE(Same(scalar::SquaredError(-3.0f), 9.0f)); }
 
 }  // namespace
