@@ -1,6 +1,7 @@
 """A server for all tests, and the rows that they send."""
 
 import asyncio
+import contextlib
 import os
 import pathlib
 import re
@@ -17,10 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 DIGITS = ROOT / "deploy" / "models" / "digits" / "digits.safetensors"
 
 
-@pytest.fixture(scope="session")
-def address():
+@contextlib.contextmanager
+def serving(*models):
+    """The address of a server of its own."""
     server = subprocess.Popen(
-        [os.environ["CVAE_SERVER_BINARY"], "--listen=127.0.0.1:0", f"--model={DIGITS}", f"--model=seed={ROOT}/tests/golden/seed.model.safetensors"],
+        [os.environ["CVAE_SERVER_BINARY"], "--listen=127.0.0.1:0", *(f"--model={model}" for model in models)],
         stderr=subprocess.PIPE, text=True)
     log = []
     for line in server.stderr:
@@ -34,6 +36,12 @@ def address():
     yield found[1]
     server.terminate()
     assert server.wait(60) == 0
+
+
+@pytest.fixture(scope="session")
+def address():
+    with serving(DIGITS, f"seed={ROOT}/tests/golden/seed.model.safetensors") as address:
+        yield address
 
 
 class Awaited:
